@@ -1,0 +1,102 @@
+"""What to ask of whom, and by when: the frozen questions the engine takes."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass, field
+from enum import StrEnum
+from ipaddress import IPv4Network, IPv6Network
+from typing import NoReturn
+
+from checks.outcome import Rung
+
+
+class Masked:
+    """A secret that no string, log line, traceback or pickle shows.
+
+    The one way to the value is `reveal()`, called where the bytes leave for the wire or a file.
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """Return the secret itself."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "[masked]"
+
+    __str__ = __repr__
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Masked):
+            return NotImplemented
+        return hmac.compare_digest(self._value.encode(), other._value.encode())
+
+    def __hash__(self) -> int:
+        return hash((Masked, self._value))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("A masked value is never pickled.")
+
+
+class LaneKind(StrEnum):
+    """The three places an Agent-Lightning project calls a model from."""
+
+    AGENT = "agent"
+    REPLAY = "replay"
+    ROLLOUT = "rollout"
+
+
+class EndpointKind(StrEnum):
+    """The software or vendor family that answers behind a base URL."""
+
+    OPENAI = "openai"
+    VLLM = "vllm"
+    SGLANG = "sglang"
+    LITELLM = "litellm-proxy"
+    GATEWAY = "agl-gateway"
+    OLLAMA = "ollama"
+    AZURE = "azure"
+
+
+@dataclass(frozen=True, slots=True)
+class EgressPolicy:
+    """Which loopback and private networks the operator allows; the public internet always is.
+
+    Link-local and cloud metadata addresses are refused whatever is listed here (rule S2).
+    """
+
+    allowed: tuple[IPv4Network | IPv6Network, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LaneSpec:
+    """One climb of the ladder for one lane.
+
+    `base_url` is normalised (`checks.addresses`). `key` is None where the endpoint needs none.
+    `deadline` is in seconds and covers the whole climb. `latency_limit_ms` turns a slow pass into
+    "degraded"; None means no limit. `token_budget` is what this climb may still spend, None for no
+    cap. `token_parameter` is the name the model was last seen to take ("max_tokens" or
+    "max_completion_tokens"); None lets the probe find out. `ca_file` adds a private CA's PEM file.
+    """
+
+    id: str
+    base_url: str
+    model: str
+    key: Masked | None = None
+    lane: LaneKind = LaneKind.AGENT
+    kind: EndpointKind = EndpointKind.OPENAI
+    rungs: tuple[Rung, ...] = (Rung.NETWORK, Rung.CHANNEL)
+    deadline: float = 30.0
+    latency_limit_ms: int | None = None
+    token_budget: int | None = None
+    token_parameter: str | None = None
+    egress: EgressPolicy = field(default_factory=EgressPolicy)
+    ca_file: str | None = None
