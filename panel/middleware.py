@@ -1,0 +1,37 @@
+"""What every answer carries: the content security policy, and the reader's language and zone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+Answer = Callable[[HttpRequest], HttpResponse]
+
+
+class ContentSecurityPolicyMiddleware:
+    """Sends SECURE_CSP with every response, without exception."""
+
+    def __init__(self, get_response: Answer) -> None:
+        self.get_response = get_response
+        self.policy = "; ".join(f"{name} {' '.join(values)}" for name, values in settings.SECURE_CSP.items())
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.headers["Content-Security-Policy"] = self.policy
+        return response
+
+
+class PreferencesMiddleware:
+    """Shows times in the reader's zone, else in the instance's."""
+
+    def __init__(self, get_response: Answer) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        zone = getattr(request.user, "zone", "") or settings.DISPLAY_ZONE
+        with timezone.override(ZoneInfo(zone)):
+            return self.get_response(request)

@@ -1,0 +1,190 @@
+"""Standing orders, the runs they leave, and what is known of each lane now and by the hour."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from panel.models.codes import new_run_code
+from panel.models.profiles import Lane
+from panel.models.teams import User
+
+
+class Check(models.Model):
+    """The standing order of one lane: which rungs, how often, from where, how far it may spend.
+
+    `next_run_at` is None while the check is paused. A lane is called down when `down_k` of the last
+    `down_n` runs failed, and up again when `up_k` of the last `up_n` passed. `tokens_a_day` caps
+    what scheduled runs spend in one UTC day.
+    """
+
+    lane = models.OneToOneField(Lane, on_delete=models.CASCADE, related_name="check_order")
+    top_rung = models.PositiveSmallIntegerField(default=2)
+    interval_s = models.PositiveIntegerField(_("interval"), default=300)
+    place = models.CharField(max_length=40, default="panel")
+    next_run_at = models.DateTimeField(null=True)
+    down_k = models.PositiveSmallIntegerField(default=2)
+    down_n = models.PositiveSmallIntegerField(default=2)
+    up_k = models.PositiveSmallIntegerField(default=1)
+    up_n = models.PositiveSmallIntegerField(default=1)
+    tokens_a_day = models.PositiveIntegerField(default=200_000)
+    paused_at = models.DateTimeField(null=True)
+    paused_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(
+                fields=["next_run_at"], condition=models.Q(next_run_at__isnull=False), name="check_due"
+            ),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=models.Q(interval_s__gte=10), name="check_interval_sane"),
+            models.CheckConstraint(
+                condition=models.Q(down_k__gte=1, down_n__gte=models.F("down_k"), down_n__lte=10),
+                name="check_down_k_of_n",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(up_k__gte=1, up_n__gte=models.F("up_k"), up_n__lte=10),
+                name="check_up_k_of_n",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"check of {self.lane}"
+
+
+class Run(models.Model):
+    """One climb of the ladder: one slot of a check, exactly one row, also when it did not happen.
+
+    `status` and what follows are empty until the run is done. `lease_until` says until when the
+    worker that took it may be believed alive.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued", _("queued")
+        RUNNING = "running", _("running")
+        DONE = "done", _("done")
+        MISSED = "missed", _("missed")
+
+    class Trigger(models.TextChoices):
+        SCHEDULE = "schedule", _("schedule")
+        PERSON = "person", _("person")
+
+    check_order = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="runs")
+    code = models.CharField(max_length=12, unique=True, default=new_run_code, editable=False)
+    slot = models.DateTimeField()
+    trigger = models.CharField(max_length=8, choices=Trigger.choices, default=Trigger.SCHEDULE)
+    asked_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    place = models.CharField(max_length=40, default="panel")
+    state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
+    lease_until = models.DateTimeField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    status = models.CharField(max_length=12, blank=True)
+    rung = models.PositiveSmallIntegerField(null=True)
+    reason = models.CharField(max_length=40, blank=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    duration_ms = models.PositiveIntegerField(null=True)
+    latency_ms = models.PositiveIntegerField(null=True)
+    tokens = models.PositiveIntegerField(default=0)
+    profile_version = models.PositiveIntegerField(default=0)
+    key_number = models.PositiveIntegerField(null=True)
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["check_order", "-slot"], name="run_by_check_and_slot"),
+            models.Index(
+                fields=["lease_until"],
+                condition=models.Q(state__in=["queued", "running"]),
+                name="run_open_by_lease",
+            ),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["check_order", "slot"], name="run_once_a_slot"),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class RunSteps(models.Model):
+    """The full, redacted steps of a run, kept apart from it and pruned sooner.
+
+    `steps` is a list of objects in the shape of `checks.outcome.Step`.
+    """
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="kept_steps")
+    steps = models.JSONField()
+
+
+class LaneState(models.Model):
+    """What the newest evidence says of a lane. Written by the ledger alone.
+
+    `state` holds the confirmed one of ok, degraded, down, not_testable, unknown; paused, and unknown
+    for want of fresh evidence, are worked out when read. `recent` holds the last results, newest
+    last, one letter each: o ok, g degraded, d down, n not testable. `passed` maps a rung's number
+    to the time it last passed (ISO). `tokens_spent` counts the UTC day `tokens_day`.
+    """
+
+    lane = models.OneToOneField(Lane, on_delete=models.CASCADE, related_name="now")
+    state = models.CharField(max_length=12, default="unknown")
+    since = models.DateTimeField(null=True)
+    status = models.CharField(max_length=12, blank=True)
+    rung = models.PositiveSmallIntegerField(null=True)
+    reason = models.CharField(max_length=40, blank=True)
+    last_run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+    evidence_at = models.DateTimeField(null=True)
+    latency_ms = models.PositiveIntegerField(null=True)
+    recent = models.CharField(max_length=10, blank=True)
+    passed = models.JSONField(default=dict)
+    token_parameter = models.CharField(max_length=24, blank=True)
+    tokens_day = models.DateField(null=True)
+    tokens_spent = models.PositiveIntegerField(default=0)
+
+
+class Transition(models.Model):
+    """A lane's confirmed state became another one."""
+
+    lane = models.ForeignKey(Lane, on_delete=models.CASCADE, related_name="transitions")
+    at = models.DateTimeField()
+    before = models.CharField(max_length=12)
+    after = models.CharField(max_length=12)
+    rung = models.PositiveSmallIntegerField(null=True)
+    reason = models.CharField(max_length=40, blank=True)
+    run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["lane", "-at"], name="transition_by_lane")]
+
+
+class LaneHour(models.Model):
+    """One hour of one lane, counted as its runs close.
+
+    `worst_first` and `worst_second` are the worst confirmed states of its half hours, empty where
+    there was no evidence. `latency` is a mergeable histogram (`panel.ledger`): bucket to count.
+    """
+
+    lane = models.ForeignKey(Lane, on_delete=models.CASCADE, related_name="hours")
+    hour = models.DateTimeField()
+    ok = models.PositiveIntegerField(default=0)
+    degraded = models.PositiveIntegerField(default=0)
+    down = models.PositiveIntegerField(default=0)
+    not_testable = models.PositiveIntegerField(default=0)
+    missed = models.PositiveIntegerField(default=0)
+    worst_first = models.CharField(max_length=12, blank=True)
+    worst_second = models.CharField(max_length=12, blank=True)
+    latency = models.JSONField(default=dict)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["lane", "hour"], name="lane_hour_once"),
+        ]
+
+
+class Pulse(models.Model):
+    """When a part of Preflight itself was last seen at work: "tick" (the sweep), "worker"."""
+
+    name = models.CharField(max_length=40, primary_key=True)
+    at = models.DateTimeField()

@@ -1,0 +1,18 @@
+"""Public codes: how pages and addresses name a row, since a primary key is never shown."""
+
+from __future__ import annotations
+
+import secrets
+
+# No vowels and no look-alikes: a code spells no word and can be read over the telephone.
+ALPHABET = "23456789bcdfghjkmnpqrstvwxz"
+
+
+def new_code() -> str:
+    """Return eight random characters: 27^8, about 2.8e11 codes."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(8))
+
+
+def new_run_code() -> str:
+    """Return ten random characters; runs are many, and their code is all a link needs."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(10))

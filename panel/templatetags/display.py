@@ -1,0 +1,3 @@
+"""How values are shown."""
+from django import template
+register = template.Library()
