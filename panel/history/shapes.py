@@ -1,0 +1,275 @@
+"""What pages are given of time gone by: frozen shapes, no rows and no queries.
+
+Every time is aware UTC, every duration says its unit in its name. A state is one of ok, degraded,
+down, unknown, not_testable, maintenance, paused; a status is one of ok, degraded, down,
+not_testable, not_reached, or empty where nothing was asked yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+# The order in which several lanes' states fold into one, worst first.
+WORST_FIRST = ("down", "degraded", "unknown", "not_testable", "maintenance", "paused", "ok")
+KINDS = ("agent", "replay", "rollout")
+
+
+@dataclass(frozen=True, slots=True)
+class LaneNow:
+    """One lane at one moment.
+
+    `status`, `reason`, `rung` and `latency_ms` are those of the newest evidence, taken at
+    `evidence_at`; `state` is the confirmed one, "unknown" when the evidence is absent or older than
+    two intervals. `since` says since when `state` holds, None when that is not known. `failures` of
+    `failures_needed` newest runs failed, which is the mark "1 of 2 failures" while `state` is not
+    yet down; `recovering` says that the newest run passed and the state does not say so yet.
+    `p95_ms` covers the range of the strip beside it. `pips` holds one word a rung, first rung first:
+    pass, warn, fail, none (not reached or never asked), nt (not testable), run (under way now).
+    A lane that does not exist has `lane_id` 0 and `in_use` False.
+    """
+
+    kind: str
+    profile_code: str
+    profile_name: str
+    lane_id: int
+    in_use: bool
+    state: str
+    since: datetime | None
+    reason: str
+    status: str
+    rung: int | None
+    model: str
+    endpoint_name: str
+    latency_ms: int | None
+    p95_ms: int | None
+    evidence_at: datetime | None
+    failures: int
+    failures_needed: int
+    recovering: bool
+    running: bool
+    interval_s: int
+    pips: tuple[str, str, str, str, str]
+    last_run_code: str
+    endpoint_code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One range of a lane as bars, oldest first.
+
+    Each bar covers `bar` from `start` on and holds the worst confirmed state in it; "" where there
+    was no evidence. `availability` is (ok + degraded) / (ok + degraded + down) over the runs of the
+    range, None when nothing was observed. `evidence` is the share of runs due since the first
+    evidence that told something, 0.0 to 1.0. `first` is the index of the first bar with evidence,
+    None when there is none: what lies before it is blank, what lies after it is a gap.
+    """
+
+    states: tuple[str, ...]
+    start: datetime
+    bar: timedelta
+    availability: float | None
+    evidence: float
+    first: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A lane on the board: what it is now, beside its last 24 hours."""
+
+    now: LaneNow
+    strip: Strip
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """A profile on the board; always three cells: agent, replay, rollout."""
+
+    profile_code: str
+    name: str
+    environment: str
+    generation: str
+    version: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One cause over all lanes it touches: the same reason at the same endpoint.
+
+    `since` is the earliest of its lanes', None when none is known. `confirmed` is False while the
+    failure has not reached its lanes' thresholds.
+    """
+
+    state: str
+    reason: str
+    rung: int | None
+    lanes: tuple[LaneNow, ...]
+    since: datetime | None
+    endpoint_name: str
+    endpoint_code: str
+    confirmed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """When the sweep that starts runs was last seen; `silent` when that is too long ago or never."""
+
+    at: datetime | None
+    silent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The team's first page. `counts` has every state, also with 0, over the lanes in use;
+    `causes_down` counts the findings that are down."""
+
+    rows: tuple[BoardRow, ...]
+    counts: Mapping[str, int]
+    findings: tuple[Finding, ...]
+    lanes_total: int
+    causes_down: int
+    sweep: Sweep
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One point of the latency chart: milliseconds, None where there was no answer; `state` as in
+    a strip."""
+
+    at: datetime
+    p50: int | None
+    p95: int | None
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """A confirmed change of one lane. `lasted` is how long `after` held, None while it still does.
+    `run_code` is empty when the run is gone."""
+
+    at: datetime
+    kind: str
+    before: str
+    after: str
+    rung: int | None
+    reason: str
+    lasted: timedelta | None
+    run_code: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceView:
+    """What one exchange showed, redacted and capped, ready for escaped text.
+
+    `failure` is the kind of failure where no answer came, else empty; `chain` is the chain of
+    exceptions as (class, text), outermost first. `status` is the HTTP status, None without an
+    answer. `certificate` holds (name, value) lines.
+    """
+
+    method: str
+    url: str
+    model: str
+    status: int | None
+    headers: tuple[tuple[str, str], ...]
+    body: str
+    failure: str
+    message: str
+    chain: tuple[tuple[str, str], ...]
+    peer: str
+    addresses: tuple[str, ...]
+    certificate: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """One question of a run and its answer."""
+
+    rung: int
+    name: str
+    status: str
+    reason: str
+    candidates: tuple[str, ...]
+    say: Mapping[str, str]
+    duration_ms: float
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class RungView:
+    """One rung of the ladder in a run.
+
+    `status` is empty when the rung is no part of the check or the run is not done; `phases` holds
+    (phase, milliseconds) in the order of the wire; `last_passed_at` is the lane's, None for never.
+    `evidence` is that of the step that decided the rung.
+    """
+
+    number: int
+    status: str
+    say: Mapping[str, str]
+    reason: str
+    duration_ms: float | None
+    phases: tuple[tuple[str, float], ...]
+    last_passed_at: datetime | None
+    steps: tuple[StepView, ...]
+    evidence: EvidenceView | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What differs between the last pass and a failure; a pair of equal values did not change.
+
+    `profile` and `key` are (at the last pass, at the failure); key numbers are None for no key.
+    """
+
+    passed_at: datetime
+    passed_run_code: str
+    profile: tuple[int, int]
+    key: tuple[int | None, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One run. `state` is queued, running, done or missed. `steps` is empty and the rungs carry no
+    evidence once the full steps were pruned (`steps_kept` False). `changed` is None for a pass, and
+    where nothing differs or no earlier pass is known."""
+
+    code: str
+    state: str
+    trigger: str
+    status: str
+    rung: int | None
+    reason: str
+    candidates: tuple[str, ...]
+    started_at: datetime | None
+    finished_at: datetime | None
+    duration_ms: int | None
+    tokens: int
+    place: str
+    steps: tuple[StepView, ...]
+    rungs: tuple[RungView, ...]
+    kind: str = ""
+    profile_code: str = ""
+    profile_name: str = ""
+    profile_version: int = 0
+    key_number: int | None = None
+    slot: datetime | None = None
+    latency_ms: int | None = None
+    asked_by: str = ""
+    steps_kept: bool = False
+    changed: Changed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LanePage:
+    """One lane over one range, beside its sisters. `strips` holds (kind, strip) for all lanes in
+    use of the profile; `lanes` the same lanes as they are now, always three."""
+
+    now: LaneNow
+    strips: tuple[tuple[str, Strip], ...]
+    run: RunView | None
+    chart: tuple[Point, ...]
+    transitions: tuple[Happened, ...]
+    range: str
+    lanes: tuple[LaneNow, ...] = ()
