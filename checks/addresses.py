@@ -5,12 +5,12 @@ No client adds or drops a version segment, so neither does this module: `/v1` st
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from checks.hostnames import BadHost, canonical_host, ip_of, is_private
 from checks.pasted import Edit, is_blank, name_character, tidy, without_lookalikes
 
 MAX_LENGTH = 2048
@@ -23,15 +23,10 @@ _URL_CHARACTERS = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&()*+,;=%]")
 _ABSOLUTE = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*)://(?P<authority>[^/?#]*)(?P<rest>.*)", re.DOTALL
 )
-_ALMOST_SCHEME = re.compile(r"(?:(?P<scheme>https?)[:;/])?[:/]*(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
-_ASSIGNMENT = re.compile(
-    r"(?:(?:export|set|setx)\s+|\$env:)?[A-Za-z_]\w*\s*=\s*(?P<value>\S.*)", re.ASCII | re.DOTALL
-)
+_HALF_SCHEME = re.compile(r"(https?)[:;/]+", re.IGNORECASE)
+# One sign only: a longer chain of them is no paste of ours, and each would be one more call of `_offers`.
+_ASSIGNMENT = re.compile(r"(?:(?:export|set|setx)\s+|\$env:)?[A-Za-z_]\w*\s*=\s*([^\s=][^=]*)", re.ASCII)
 _KEY_LIKE = re.compile(r"(?:sk|pk|ak|hf|gsk|xai|nvapi)[-_][\w-]+|[\w-]{32,}", re.ASCII | re.IGNORECASE)
-_LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
-_NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".lan", ".home.arpa", ".svc", ".cluster.local")
-_SHARED_SPACE = ipaddress.ip_network("100.64.0.0/10")
 
 
 class AddressProblem(StrEnum):
@@ -114,8 +109,7 @@ class _Parts:
 
     @property
     def authority(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port is None else f"{host}:{self.port}"
+        return _with_port(f"[{self.host}]" if ":" in self.host else self.host, self.port)
 
 
 def clean_base_url(raw: str) -> CleanUrl:
@@ -140,7 +134,7 @@ def origin_of(url: str) -> str:
 
     Raises `AddressError` for what is no absolute http or https URL.
     """
-    return _origin(_split(url))
+    return _origin(_parse(url))
 
 
 def same_origin(a: str, b: str) -> bool:
@@ -150,23 +144,7 @@ def same_origin(a: str, b: str) -> bool:
 
 def host_of(url: str) -> str:
     """Return the host of an absolute URL, canonical; an IPv6 address without its brackets."""
-    return _split(url).host
-
-
-def is_loopback(host: str) -> bool:
-    """Whether the name or address means the machine itself: never right for somebody else's machine."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    address = _ip(host)
-    return address is not None and (address.is_loopback or address.is_unspecified)
-
-
-def is_private(host: str) -> bool:
-    """Whether the name or address is only known inside a network: loopback, private ranges, bare names."""
-    address = _ip(host)
-    if address is not None:
-        return not address.is_global or address in _SHARED_SPACE
-    return "." not in host or host.endswith(_PRIVATE_SUFFIXES)
+    return _parse(url).host
 
 
 def chat_url(base_url: str) -> str:
@@ -206,26 +184,29 @@ _JOINS: dict[str, Callable[[str], str]] = {
 }
 
 
+def _parse(url: str) -> _Parts:
+    _refuse_user_info(url)
+    return _split(url)
+
+
 def _origin(parts: _Parts) -> str:
-    port = None if parts.port == DEFAULT_PORTS[parts.scheme] else parts.port
-    return f"{parts.scheme}://{_Parts(parts.scheme, parts.host, port, '', ()).authority}"
+    if parts.port == DEFAULT_PORTS[parts.scheme]:
+        parts = replace(parts, port=None)
+    return f"{parts.scheme}://{parts.authority}"
 
 
-def _offers(*candidates: str) -> tuple[str, ...]:
-    """Keep of some repaired texts those that are clean, or what cleaning them leads to."""
-    found: list[str] = []
-    for candidate in candidates:
-        try:
-            found.append(clean_base_url(candidate).url)
-        except AddressError as error:
-            found.extend(error.suggestions)
-    return tuple(dict.fromkeys(found))
+def _offers(candidate: str) -> tuple[str, ...]:
+    """Return what a repaired text comes to when cleaned; nothing where it would be refused again."""
+    try:
+        return (clean_base_url(candidate).url,)
+    except AddressError as error:
+        return error.suggestions
 
 
 def _refuse_other_pastes(text: str) -> None:
     assignment = _ASSIGNMENT.fullmatch(text)
     if assignment:
-        raise AddressError(AddressProblem.ASSIGNMENT_PASTED, "", _offers(assignment["value"]))
+        raise AddressError(AddressProblem.ASSIGNMENT_PASTED, "", _offers(assignment[1]))
     if _KEY_LIKE.fullmatch(text):
         raise AddressError(AddressProblem.KEY_PASTED)
 
@@ -262,10 +243,7 @@ def _character_problem(char: str) -> AddressProblem:
 def _split(text: str) -> _Parts:
     found = _ABSOLUTE.fullmatch(text)
     if not found:
-        almost = _ALMOST_SCHEME.fullmatch(text)
-        rest = almost["rest"] if almost else text
-        scheme = (almost["scheme"] if almost else None) or _scheme_for(rest)
-        raise AddressError(AddressProblem.MISSING_SCHEME, "", _offers(f"{scheme}://{rest}") if rest else ())
+        raise AddressError(AddressProblem.MISSING_SCHEME, "", _offers(_with_scheme(text)))
     scheme, authority, rest = found["scheme"], found["authority"], found["rest"]
     edits = (Edit.LOWER_CASED_SCHEME,) if scheme != scheme.lower() else ()
     scheme = scheme.lower()
@@ -274,8 +252,19 @@ def _split(text: str) -> _Parts:
         raise AddressError(AddressProblem.UNSUPPORTED_SCHEME, f"«{scheme}://»", offers)
     path = _refuse_query(f"{scheme}://{authority}", rest)
     host_text, port = _split_authority(scheme, authority, path)
-    host, host_edits = _clean_host(host_text, lambda host: f"{scheme}://{_with_port(host, port)}{path}")
-    return _Parts(scheme, host, port, path, edits + host_edits)
+    try:
+        host = canonical_host(host_text)
+    except BadHost as bad:
+        offers = _offers(f"{scheme}://{_with_port(bad.instead, port)}{path}") if bad.instead else ()
+        raise AddressError(AddressProblem.BAD_HOST, f"«{host_text[:80]}»", offers) from None
+    return _Parts(scheme, host.name, port, path, edits + host.edits)
+
+
+def _with_scheme(text: str) -> str:
+    """Guess what a text without `://` was to begin with; half a scheme counts for one."""
+    half = _HALF_SCHEME.match(text)
+    rest = text[half.end() if half else 0 :].lstrip("/")
+    return f"{half[1] if half else _scheme_for(rest)}://{rest}"
 
 
 def _scheme_for(rest: str) -> str:
@@ -296,7 +285,7 @@ def _refuse_query(before: str, rest: str) -> str:
 def _split_authority(scheme: str, authority: str, path: str) -> tuple[str, int | None]:
     found = re.fullmatch(r"(?P<host>\[[^\]]*\]|[^:]*)(?::(?P<port>[^:]*))?", authority)
     if not found:
-        offers = _offers(f"{scheme}://[{authority}]{path}") if _ip(authority) else ()
+        offers = _offers(f"{scheme}://[{authority}]{path}") if ip_of(authority) else ()
         raise AddressError(AddressProblem.BAD_HOST, "", offers)
     host, port = found["host"], found["port"]
     if not host:
@@ -312,42 +301,6 @@ def _split_authority(scheme: str, authority: str, path: str) -> tuple[str, int |
 
 def _with_port(host: str, port: int | None) -> str:
     return host if port is None else f"{host}:{port}"
-
-
-def _clean_host(text: str, rebuilt: Callable[[str], str]) -> tuple[str, tuple[Edit, ...]]:
-    lowered = text.lower()
-    edits = (Edit.LOWER_CASED_HOST,) if lowered != text else ()
-    if lowered.startswith("["):
-        return _clean_ipv6(lowered[1:-1], edits, rebuilt)
-    labels = lowered.split(".")
-    if lowered.endswith("."):
-        raise AddressError(AddressProblem.BAD_HOST, f"«{text[:80]}»", _offers(rebuilt(lowered.rstrip("."))))
-    # A last label of digits makes clients read an IPv4 address, and most know odder spellings of one.
-    named = not _NUMERIC_LABEL.fullmatch(labels[-1]) and all(_LABEL.fullmatch(label) for label in labels)
-    if (named and len(lowered) <= 253) or isinstance(_ip(lowered), ipaddress.IPv4Address):
-        return lowered, edits
-    raise AddressError(AddressProblem.BAD_HOST, f"«{text[:80]}»")
-
-
-def _clean_ipv6(
-    text: str, edits: tuple[Edit, ...], rebuilt: Callable[[str], str]
-) -> tuple[str, tuple[Edit, ...]]:
-    address = _ip(text)
-    if not isinstance(address, ipaddress.IPv6Address) or address.scope_id:
-        raise AddressError(AddressProblem.BAD_HOST, f"«[{text[:80]}]»")
-    if address.ipv4_mapped:
-        raise AddressError(
-            AddressProblem.BAD_HOST, f"«[{text[:80]}]»", _offers(rebuilt(str(address.ipv4_mapped)))
-        )
-    short = address.compressed
-    return short, edits if short == text else (*edits, Edit.REWROTE_IPV6)
-
-
-def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(host)
-    except ValueError:
-        return None
 
 
 def _clean_path(path: str) -> tuple[str, tuple[Edit, ...]]:
