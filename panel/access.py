@@ -1,0 +1,159 @@
+"""The only door from a person to a team's rows: a stranger meets 404, too low a role meets 403.
+
+Absent and foreign look alike. What is returned is fetched with all that its page shows.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Model, Prefetch, Q, QuerySet
+from django.http import Http404
+
+from panel.models import (
+    AuditEvent,
+    Endpoint,
+    KeyVersion,
+    Lane,
+    Membership,
+    Profile,
+    ProfileVersion,
+    Role,
+    Run,
+    User,
+)
+
+Person = User | AnonymousUser
+Row = TypeVar("Row", bound=Model)
+KEY_DUE_WITHIN = timedelta(days=30)
+
+
+def member_of(user: Person, slug: str, role: Role = Role.VIEWER) -> Membership:
+    """Return the person's membership of the team with this address.
+
+    Raises Http404 when there is no such team or the person is not in it, PermissionDenied when the
+    role does not reach `role`.
+    """
+    if not user.is_authenticated:
+        raise Http404
+    member = Membership.objects.select_related("team", "user").filter(user=user, team__slug=slug).first()
+    if member is None:
+        raise Http404
+    if not member.may(role):
+        raise PermissionDenied(role.label)
+    return member
+
+
+def memberships_of(user: Person) -> QuerySet[Membership]:
+    """Return the person's memberships, by team name."""
+    return Membership.objects.filter(user_id=user.pk).select_related("team").order_by("team__name")
+
+
+def members_of(member: Membership) -> QuerySet[Membership]:
+    """Return everybody in the member's team, highest role first."""
+    return (
+        Membership.objects.filter(team=member.team).select_related("user").order_by("-role", "user__name")
+    )
+
+
+def colleague_for(member: Membership, code: str) -> Membership:
+    """Return one membership of the same team by its code."""
+    return _one(members_of(member).filter(code=code))
+
+
+def helpers_of(member: Membership, role: Role) -> list[str]:
+    """Return up to three names of people whose role reaches `role`: who can do what this one cannot."""
+    return [str(other.user) for other in members_of(member).filter(role__gte=role)[:3]]
+
+
+def endpoints_of(member: Membership) -> QuerySet[Endpoint]:
+    """Return the team's endpoints, each with its keys (newest first) and the number of its users."""
+    keys = KeyVersion.objects.select_related("sealed_by").order_by("-number")
+    return (
+        Endpoint.objects.filter(team=member.team)
+        .prefetch_related(Prefetch("key_versions", queryset=keys))
+        .annotate(profiles_using=Count("profiles", distinct=True), lanes_using=Count("lanes", distinct=True))
+        .order_by("name")
+    )
+
+
+def endpoint_for(member: Membership, code: str) -> Endpoint:
+    """Return one endpoint of the team by its code."""
+    return _one(endpoints_of(member).filter(code=code))
+
+
+def keys_of(member: Membership) -> QuerySet[KeyVersion]:
+    """Return the team's keys with their endpoints, those in use first."""
+    return (
+        KeyVersion.objects.filter(endpoint__team=member.team)
+        .select_related("endpoint", "sealed_by")
+        .order_by("state", "endpoint__name", "-number")
+    )
+
+
+def keys_due(member: Membership, now: datetime) -> QuerySet[KeyVersion]:
+    """Return the keys in use that expire within 30 days or have, soonest first."""
+    return (
+        KeyVersion.objects.filter(
+            endpoint__team=member.team, state="active", expires_at__lte=now + KEY_DUE_WITHIN
+        )
+        .select_related("endpoint")
+        .order_by("expires_at")
+    )
+
+
+def profiles_of(member: Membership) -> QuerySet[Profile]:
+    """Return the team's profiles with lanes, endpoints and standing checks."""
+    lanes = Lane.objects.select_related("endpoint", "check_order").order_by("pk")
+    return (
+        Profile.objects.filter(team=member.team)
+        .select_related("endpoint", "team")
+        .prefetch_related(Prefetch("lanes", queryset=lanes))
+        .order_by("name")
+    )
+
+
+def profile_for(member: Membership, code: str) -> Profile:
+    """Return one profile of the team by its code."""
+    return _one(profiles_of(member).filter(code=code))
+
+
+def versions_of(member: Membership, code: str) -> QuerySet[ProfileVersion]:
+    """Return the snapshots of one profile, newest first."""
+    return ProfileVersion.objects.filter(profile=profile_for(member, code)).select_related("author")
+
+
+def lane_for(member: Membership, code: str, kind: str) -> Lane:
+    """Return one lane of one profile of the team."""
+    lanes = Lane.objects.select_related("profile__endpoint", "endpoint", "check_order")
+    return _one(lanes.filter(profile__team=member.team, profile__code=code, kind=kind))
+
+
+def run_for(member: Membership, code: str) -> Run:
+    """Return one run of the team by its code."""
+    runs = Run.objects.select_related("check_order__lane__profile__endpoint", "check_order__lane__endpoint")
+    return _one(
+        runs.select_related("kept_steps", "asked_by").filter(
+            check_order__lane__profile__team=member.team, code=code
+        )
+    )
+
+
+def activity_of(member: Membership, *, noun: str = "", actor: str = "") -> QuerySet[AuditEvent]:
+    """Return what was done in the team, newest first; `noun` and `actor` (a membership's code) filter."""
+    wanted = Q(team=member.team)
+    if noun:
+        wanted &= Q(noun=noun)
+    if actor:
+        wanted &= Q(actor__memberships__code=actor)
+    return AuditEvent.objects.filter(wanted).select_related("actor").order_by("-at", "-pk")
+
+
+def _one(rows: QuerySet[Row]) -> Row:
+    row = rows.first()
+    if row is None:
+        raise Http404
+    return row

@@ -1,0 +1,123 @@
+"""What people do to profiles and their lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from panel import schedule
+from panel.actions import Refused
+from panel.actions.audit import record
+from panel.actions.checks import run_now
+from panel.actions.versions import bump
+from panel.models import Check, Endpoint, Lane, LaneState, Membership, Profile
+
+DEFAULT_INTERVAL_S = 300
+
+
+@dataclass(frozen=True, slots=True)
+class LaneDraft:
+    """What a form says of one lane; a None endpoint or empty model is inherited from the profile."""
+
+    in_use: bool = True
+    endpoint: Endpoint | None = None
+    model: str = ""
+    latency_limit_ms: int | None = None
+    interval_s: int = DEFAULT_INTERVAL_S
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileDraft:
+    """What a form says of a profile; lanes by their kind, absent ones take the defaults."""
+
+    name: str
+    environment: str
+    generation: str
+    endpoint: Endpoint | None
+    model: str
+    engineers_take_keys: bool = False
+    lanes: Mapping[str, LaneDraft] = field(default_factory=dict)
+
+
+@transaction.atomic
+def create(*, actor: Membership, draft: ProfileDraft) -> Profile:
+    """Make a profile with its three lanes and standing checks, and start the first runs."""
+    profile = Profile(team=actor.team)
+    _fill(actor, profile, draft)
+    _save_named(profile)
+    for kind in Lane.Kind.values:
+        _set_lane(actor, Lane(profile=profile, kind=kind), draft.lanes.get(kind, LaneDraft()))
+    bump(profile, actor.user)
+    _record(actor, "create", profile)
+    run_now(actor=actor, profile=profile)
+    return profile
+
+
+@transaction.atomic
+def change(*, actor: Membership, profile: Profile, draft: ProfileDraft) -> Profile:
+    """Change a profile; it gets a new version, and its lanes are checked at once."""
+    _fill(actor, profile, draft)
+    _save_named(profile)
+    for lane in Lane.objects.filter(profile=profile).order_by("pk"):
+        _set_lane(actor, lane, draft.lanes.get(lane.kind, LaneDraft()))
+    bump(profile, actor.user)
+    _record(actor, "change", profile, version=profile.version)
+    run_now(actor=actor, profile=profile)
+    return profile
+
+
+@transaction.atomic
+def delete(*, actor: Membership, profile: Profile) -> None:
+    """Delete a profile with its lanes, checks and history."""
+    _record(actor, "delete", profile, version=profile.version)
+    profile.delete()
+
+
+def _fill(actor: Membership, profile: Profile, draft: ProfileDraft) -> None:
+    _own(actor, draft.endpoint)
+    profile.name = draft.name.strip()
+    profile.environment, profile.generation = draft.environment, draft.generation
+    profile.endpoint, profile.model = draft.endpoint, draft.model
+    profile.engineers_take_keys = draft.engineers_take_keys
+
+
+def _set_lane(actor: Membership, lane: Lane, draft: LaneDraft) -> None:
+    """Save the lane with its standing check, whose next slot is spread over the interval."""
+    _own(actor, draft.endpoint)
+    lane.in_use, lane.endpoint, lane.model = draft.in_use, draft.endpoint, draft.model
+    lane.latency_limit_ms = draft.latency_limit_ms
+    lane.save()
+    LaneState.objects.get_or_create(lane=lane)
+    order = Check.objects.filter(lane=lane).first() or Check(lane=lane)
+    order.interval_s = draft.interval_s
+    order.lane = lane
+    if not lane.in_use or order.paused_at is not None:
+        order.next_run_at = None
+    else:
+        order.next_run_at = schedule.first_slot(order, datetime.now(UTC))
+    order.save()
+
+
+def _own(actor: Membership, endpoint: Endpoint | None) -> None:
+    """An endpoint of another team never gets into a profile, whatever a form sent."""
+    if endpoint is not None and endpoint.team_id != actor.team_id:
+        raise Refused(_("There is no such endpoint in this team."), "endpoint")
+
+
+def _save_named(profile: Profile) -> None:
+    try:
+        with transaction.atomic():
+            profile.save()
+    except IntegrityError as error:
+        raise Refused(_("The team has a profile named %(name)s.") % {"name": profile.name}, "name") from error
+
+
+def _record(actor: Membership, verb: str, profile: Profile, **data: object) -> None:
+    record(
+        team=actor.team, actor=actor.user, verb=verb, noun="profile", code=profile.code, label=profile.name,
+        **data,
+    )  # fmt: skip
