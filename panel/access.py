@@ -18,10 +18,10 @@ from panel.models import (
     Endpoint,
     KeyVersion,
     Lane,
-    Membership,
+    Membership as Membership,  # named again for views, which import no models
     Profile,
     ProfileVersion,
-    Role,
+    Role as Role,
     Run,
     User,
 )
