@@ -18,13 +18,35 @@ from panel.models import (
     Endpoint,
     KeyVersion,
     Lane,
-    Membership as Membership,  # named again for views, which import no models
+    Membership,
     Profile,
     ProfileVersion,
-    Role as Role,
+    Role,
     Run,
     User,
 )
+
+# Membership and Role are named again for the views, which import no models.
+__all__ = [
+    "Membership",
+    "Person",
+    "Role",
+    "activity_of",
+    "colleague_for",
+    "endpoint_for",
+    "endpoints_of",
+    "helpers_of",
+    "keys_due",
+    "keys_of",
+    "lane_for",
+    "member_of",
+    "members_of",
+    "memberships_of",
+    "profile_for",
+    "profiles_of",
+    "run_for",
+    "versions_of",
+]
 
 Person = User | AnonymousUser
 Row = TypeVar("Row", bound=Model)
