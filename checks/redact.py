@@ -20,7 +20,20 @@ WHOLE_WORD_BELOW: Final = 8  # a short key is masked only where it stands alone,
 LONGEST_TAIL: Final = 4  # what a reader may see of a key to recognise it
 LONGEST_HEAD: Final = 8  # the vendor's public prefix, such as "sk-proj-"
 
-_TRIGGERS: Final = ("sk-", "earer", "asic ", "://", "key", "oken", "eyJ", "AIza", "hf_", "gsk_", "xai-", "nvapi-")
+_TRIGGERS: Final = (
+    "sk-",
+    "earer",
+    "asic ",
+    "://",
+    "key",
+    "oken",
+    "eyJ",
+    "AIza",
+    "hf_",
+    "gsk_",
+    "xai-",
+    "nvapi-",
+)
 _SHAPES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"(://)[^/\s@\"'<>]+@"), rf"\1{MASK}@"),
     (re.compile(r"(?i)\b(bearer|basic)((?:\s|%20|\+)+)[^\s\"'<>,;\\]{8,}"), rf"\1\2{MASK}"),
@@ -170,4 +183,6 @@ def _mask_tails(text: str, secret: str, tail: str) -> str:
 
 def _common_length(one: str, other: str) -> int:
     """How many leading characters the two share."""
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )

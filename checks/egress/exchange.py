@@ -1,0 +1,126 @@
+"""One request and what came of it: an answer or a failure, with all that was measured on the way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Final
+
+import httpx
+
+from checks.egress.dial import dial, look_at_certificate
+from checks.egress.faults import EgressError, translated
+from checks.egress.progress import Progress
+from checks.egress.target import target_of
+from checks.egress.wire import Conversation, decoded
+from checks.outcome import Certificate, Failure, FailureKind, Phase, Timings
+from checks.spec import EgressPolicy
+
+LOOK_SECONDS: Final = 5.0
+LEAST_SECONDS: Final = 0.001
+FIXED_HEADERS: Final = {"user-agent": "preflight", "accept-encoding": "gzip, deflate", "connection": "close"}
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What one request led to. `status` is None when no head of an answer arrived; an answer that broke
+    off has status, part of its body and a failure. `body` is unpacked and capped; where the answer was
+    not HTTP it holds the first bytes. Nothing here is masked, so its repr shows neither body nor headers.
+    """
+
+    method: str
+    url: str
+    status: int | None = None
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    body: bytes = field(default=b"", repr=False)
+    failure: Failure | None = field(default=None, repr=False)
+    addresses: tuple[str, ...] = ()
+    peer: str = ""
+    certificate: Certificate | None = None
+    timings: Timings = field(default_factory=Timings)
+
+    def header(self, name: str) -> str:
+        """Return the values of the lower-case `name`, joined by commas; empty when there is none."""
+        return ", ".join(value for key, value in self.headers if key == name)
+
+
+async def exchange(
+    method: str,
+    url: str,
+    *,
+    policy: EgressPolicy,
+    deadline: float,
+    headers: Mapping[str, str] | None = None,
+    content: bytes = b"",
+    ca_file: str | None = None,
+) -> Exchange:
+    """Send one request over a new connection and return what came of it; never raises but on
+    cancellation. `deadline` is in seconds and covers everything. No redirect is followed, no proxy used.
+    """
+    progress = Progress()
+    ends = monotonic() + deadline
+    try:
+        with translated(lambda: progress.phase):
+            sent = {**(headers or {}), **FIXED_HEADERS}
+            request = httpx.Request(method, url, headers=sent, content=content)
+            body = await converse(request, progress, policy, deadline, ca_file)
+    except EgressError as error:
+        return await _failed(method, url, progress, error.failure, ends)
+    return _concluded(method, url, progress, body, None)
+
+
+async def reach(url: str, *, policy: EgressPolicy, deadline: float, ca_file: str | None = None) -> Exchange:
+    """Resolve, connect and, for https, shake hands with the server of `url`, then hang up; never raises
+    but on cancellation."""
+    progress = Progress()
+    ends = monotonic() + deadline
+    try:
+        with translated(lambda: progress.phase):
+            target = progress.target = target_of(httpx.URL(url), ca_file)
+            async with asyncio.timeout(deadline):
+                (await dial(target, policy, progress)).drop()
+    except EgressError as error:
+        return await _failed("", url, progress, error.failure, ends)
+    return _concluded("", url, progress, b"", None)
+
+
+async def converse(
+    request: httpx.Request, progress: Progress, policy: EgressPolicy, deadline: float, ca_file: str | None
+) -> bytes:
+    """Send `request`, fill `progress` and return the unpacked body. Raises what sockets, TLS and h11
+    raise, untranslated."""
+    conversation = Conversation(request)
+    target = progress.target = target_of(request.url, ca_file)
+    async with asyncio.timeout(deadline):
+        line = await dial(target, policy, progress)
+        try:
+            await conversation.run(line, progress)
+        finally:
+            line.drop()
+    return decoded(progress)
+
+
+async def _failed(method: str, url: str, progress: Progress, failure: Failure, ends: float) -> Exchange:
+    """After a failed verification read what the server showed: its dates, names and issuer explain it."""
+    if (failure.kind, failure.phase) == (FailureKind.TLS, Phase.TLS) and progress.target and progress.address:
+        seconds = max(LEAST_SECONDS, min(LOOK_SECONDS, ends - monotonic()))
+        progress.certificate = await look_at_certificate(progress.target, progress.address, seconds)
+    body = bytes(progress.body) if progress.status is not None else progress.first_bytes
+    return _concluded(method, url, progress, body, failure)
+
+
+def _concluded(method: str, url: str, progress: Progress, body: bytes, failure: Failure | None) -> Exchange:
+    return Exchange(
+        method=method,
+        url=url,
+        status=progress.status,
+        headers=progress.headers,
+        body=body,
+        failure=failure,
+        addresses=progress.addresses,
+        peer=progress.peer,
+        certificate=progress.certificate,
+        timings=progress.timings,
+    )
