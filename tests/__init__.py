@@ -1,0 +1,1 @@
+"""Preflight's tests: what it promises, one sentence a test."""

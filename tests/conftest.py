@@ -1,0 +1,105 @@
+"""What every test stands on: a clean environment, a broker of its own, a network that ends at loopback."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import environment
+
+DATA_DIR = environment.clean()  # before Django reads its settings
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Load the settings from the cleaned environment; pytest-django then sets Django up."""
+    from django.conf import settings
+
+    assert settings.DATABASES
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Leave no files behind."""
+    environment.remove(DATA_DIR)
+
+
+def _only_loopback(event: str, arguments: tuple[Any, ...]) -> None:
+    """Refuse a connection that would leave this machine; a name was resolved before it comes here."""
+    if event != "socket.connect" or not isinstance(arguments[1], tuple):
+        return
+    host = str(arguments[1][0]).split("%")[0]
+    try:
+        inside = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        inside = host in ("localhost", "")
+    if not inside:
+        raise AssertionError(f"a test tried to connect to {host}; tests talk to loopback alone")
+
+
+sys.addaudithook(_only_loopback)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def broker() -> Iterator[None]:
+    """Run the embedded broker for the session, unless the tests were given a Redis."""
+    from django.conf import settings
+
+    from panel import broker as embedded
+    from panel.orphans import die_with_parent
+
+    if settings.REDIS_URL:
+        yield
+        return
+    folder = DATA_DIR / "broker"
+    for private in (folder, settings.BROKER_SOCKET.parent):
+        embedded.private_folder(private)
+    command = embedded.command(embedded.server(), socket=settings.BROKER_SOCKET, folder=folder)
+    with subprocess.Popen(command, start_new_session=True, preexec_fn=die_with_parent) as server:
+        _wait_for(settings.BROKER_SOCKET)
+        yield
+        server.kill()
+
+
+def _wait_for(path: Path) -> None:
+    for _ in range(200):
+        with socket.socket(socket.AF_UNIX) as client:
+            if client.connect_ex(str(path)) == 0:
+                return
+        time.sleep(0.01)
+    raise AssertionError("the embedded broker did not start")
+
+
+@pytest.fixture(autouse=True)
+def _empty_broker(broker: None) -> Iterator[None]:
+    """Take what the test left in cache and queues, by prefix: a shared Redis keeps what is not ours."""
+    yield
+    from django.core.cache import cache
+
+    client = cache._cache.get_client()  # type: ignore[attr-defined]
+    for key in client.scan_iter("pf:*"):
+        client.delete(key)
+
+
+@pytest.fixture(autouse=True)
+def _plain_parts(settings: Any) -> None:
+    """Plain static files (no manifest is built for tests) and a quick password hash of the real kind."""
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    }
+    settings.PASSWORD_HASHERS = ["tests.hashers.QuickArgon2"]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Test SQLite in a file: threads then meet the same locks as in the product."""
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        connection.settings_dict["TEST"]["NAME"] = str(DATA_DIR / "test.sqlite3")
