@@ -1,3 +1,172 @@
-"""How values are shown."""
+"""What templates call to show a value: words, times, numbers, drawings and the sentences of reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
 from django import template
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language, gettext
+
+from panel import dictionary
+from panel.history import LaneNow, Overview, Point, Strip
+from panel.templatetags import clock, drawing, sentences, words
+from panel.templatetags.rungs import rung_say
+from panel.templatetags.strips import axis_labels, strip_bars, strip_sentence
+
 register = template.Library()
+
+register.filter("state_word", words.state_word)
+register.filter("rung_name", words.rung_name)
+register.filter("lane_name", words.lane_name)
+register.filter("environment_name", words.environment_name)
+register.filter("phase_name", words.phase_name)
+register.filter("ms", clock.milliseconds)
+register.filter("seconds", clock.seconds)
+register.filter("percent", clock.percent)
+register.filter("token_count", clock.tokens)
+register.filter("span", clock.span)
+register.filter("ahead", clock.ahead)
+register.filter("failure_mark", sentences.failure_mark)
+register.filter("headline", sentences.headline)
+register.filter("rung_say", rung_say)
+register.simple_tag(clock.when, name="when")
+register.simple_tag(clock.at, name="at")
+register.simple_tag(clock.precise, name="precise")
+register.simple_tag(drawing.icon, name="icon")
+register.simple_tag(axis_labels, name="axis_labels")
+register.simple_tag(sentences.stopped_at, name="stopped_at")
+
+THEMES = ("light", "dark")
+
+
+class Plot(NamedTuple):
+    """A drawn chart and the labels of its five lines, uppermost first."""
+
+    svg: SafeString
+    labels: list[str]
+
+
+@register.simple_tag
+def html_lang() -> str:
+    """Return the language of the page as HTML names it."""
+    return "zh-Hans" if (get_language() or "en").startswith("zh") else "en"
+
+
+@register.simple_tag(takes_context=True)
+def theme(context: Mapping[str, object]) -> str:
+    """Return the theme the reader chose, empty for the system's own."""
+    request = context.get("request")
+    chosen = request.COOKIES.get(settings.THEME_COOKIE_NAME, "") if isinstance(request, HttpRequest) else ""
+    return chosen if chosen in THEMES else ""
+
+
+@register.simple_tag
+def state(name: str, word: str = "") -> SafeString:
+    """Return a state's icon beside its word; another word may stand in its place."""
+    spin = "spin" if name == "running" else ""
+    return format_html(
+        '<span class="state is-{}">{}<span>{}</span></span>',
+        name,
+        drawing.icon(f"s-{name}", spin),
+        word or words.state_word(name),
+    )
+
+
+@register.simple_tag
+def pips(lane: LaneNow) -> SafeString:
+    """Return a lane's five pips, read out as one sentence."""
+    return drawing.pips(lane.pips, sentences.pips_sentence(lane.pips))
+
+
+@register.simple_tag
+def bars(strip: Strip, lane: LaneNow, large: bool = False) -> SafeString:
+    """Return a lane's past as bars, read out as one sentence."""
+    if lane.state == "paused" and strip.first is None:
+        drawn = [drawing.Bar("paused", "")] * len(strip.states)
+    else:
+        drawn = strip_bars(strip)
+    label = gettext("%(profile)s, %(lane)s: %(past)s") % {
+        "profile": lane.profile_name,
+        "lane": words.lane_name(lane.kind),
+        "past": strip_sentence(strip),
+    }
+    return drawing.bars(drawn, label, large=large)
+
+
+@register.simple_tag
+def phases(parts: Sequence[tuple[str, float]]) -> SafeString:
+    """Return where the time of one exchange went, drawn and in words."""
+    said = (f"{words.phase_name(name)} {clock.milliseconds(ms)}" for name, ms in parts)
+    return format_html(
+        '<div class="phases">{}{}</div>',
+        drawing.phase_bar([ms for _, ms in parts]),
+        format_html_join(" · ", "{}", ((one,) for one in said)),
+    )
+
+
+@register.simple_tag
+def latency(points: Sequence[Point], limit_ms: int | None, lane: str) -> Plot:
+    """Return the latency chart of a lane with the labels of its lines."""
+    highest = max((point.p95 or point.p50 or 0 for point in points), default=0)
+    top = drawing.nice_top(highest, limit_ms)
+    marks = [drawing.Mark(point.p50, point.p95, point.state) for point in points]
+    seen = sorted(point.p50 for point in points if point.p50 is not None)
+    middle = seen[len(seen) // 2] if seen else None
+    label = gettext("Time to the full answer, %(lane)s: p50 about %(middle)s, highest p95 %(highest)s") % {
+        "lane": lane,
+        "middle": clock.milliseconds(middle),
+        "highest": clock.milliseconds(highest or None),
+    }
+    labels = [clock.milliseconds(top * quarter / 4) for quarter in (4, 3, 2, 1)] + ["0"]
+    return Plot(drawing.chart(marks, top, limit_ms, label), labels)
+
+
+@register.simple_tag
+def entry(code: str, facts: Mapping[str, str] | None = None) -> dictionary.Entry:
+    """Return the dictionary's sentences on a reason, in the reader's language."""
+    return dictionary.entry(code, facts or {})
+
+
+@register.simple_tag
+def deed(event: object) -> str:
+    """Say what one audit event records."""
+    who = str(getattr(event, "actor", None) or "Preflight")
+    return sentences.deed(
+        str(getattr(event, "verb", "")), str(getattr(event, "noun", "")), who, str(getattr(event, "label", ""))
+    )
+
+
+@register.filter
+def listed(items: Sequence[object]) -> str:
+    """Join names as the language does."""
+    return words.listed([str(item) for item in items])
+
+
+@register.filter
+def down_count(overview: Overview) -> int:
+    """Return how many lanes are down."""
+    return overview.counts["down"]
+
+
+@register.filter
+def since_span(value: datetime | None, now: datetime) -> str:
+    """Return how long something has held at `now`."""
+    return clock.span(now - value if value else None)
+
+
+@register.filter
+def zone_name(value: datetime) -> str:
+    """Return the reader's zone with its offset: "Asia/Shanghai, UTC+8"."""
+    return clock.zone(value)
+
+
+@register.filter
+def minutes(value: timedelta) -> int:
+    """Return whole minutes."""
+    return int(value.total_seconds() // 60)

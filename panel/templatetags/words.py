@@ -1,0 +1,74 @@
+"""The words of states, rungs and lanes: one word each, everywhere."""
+
+from __future__ import annotations
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext, pgettext_lazy
+
+STATES: dict[str, Promise] = {
+    "ok": pgettext_lazy("state", "OK"),
+    "degraded": pgettext_lazy("state", "Degraded"),
+    "down": pgettext_lazy("state", "Down"),
+    "unknown": pgettext_lazy("state", "Unknown"),
+    "not_testable": pgettext_lazy("state", "Not testable"),
+    "maintenance": pgettext_lazy("state", "Maintenance"),
+    "paused": pgettext_lazy("state", "Paused"),
+    "running": pgettext_lazy("state", "Running"),
+    "not_reached": pgettext_lazy("state", "Not reached"),
+}
+RUNGS: dict[int, Promise] = {
+    1: pgettext_lazy("rung", "Network"),
+    2: pgettext_lazy("rung", "Channel"),
+    3: pgettext_lazy("rung", "SDK"),
+    4: pgettext_lazy("rung", "Agent"),
+    5: pgettext_lazy("rung", "Rollout dry run"),
+}
+LANES: dict[str, Promise] = {
+    "agent": _("Agent inference"),
+    "replay": _("Trace replay"),
+    "rollout": _("Rollout sampling"),
+}
+ENVIRONMENTS: dict[str, Promise] = {
+    "production": _("production"),
+    "staging": _("staging"),
+    "dev": _("dev"),
+    "batch": _("batch"),
+}
+PHASES: dict[str, Promise] = {
+    "dns": pgettext_lazy("phase", "DNS"),
+    "connect": pgettext_lazy("phase", "TCP"),
+    "tls": pgettext_lazy("phase", "TLS"),
+    "wait": pgettext_lazy("phase", "wait"),
+    "transfer": pgettext_lazy("phase", "transfer"),
+}
+
+
+def state_word(state: str) -> str:
+    """Return the one word of a state or of a rung's status; an empty one reads as not reached."""
+    return str(STATES.get(state) or STATES["not_reached"])
+
+
+def rung_name(number: int | None) -> str:
+    """Return the name of a rung, empty for none."""
+    return str(RUNGS[number]) if number in RUNGS else ""
+
+
+def lane_name(kind: str) -> str:
+    """Return the name of a lane."""
+    return str(LANES.get(kind, kind))
+
+
+def environment_name(environment: str) -> str:
+    """Return the word for a profile's environment."""
+    return str(ENVIRONMENTS.get(environment, environment))
+
+
+def phase_name(phase: str) -> str:
+    """Return the word for one phase of an exchange."""
+    return str(PHASES.get(phase, phase))
+
+
+def listed(items: list[str]) -> str:
+    """Join names as the language does: "a, b" or "a、b"."""
+    return pgettext("between two items of a list", ", ").join(items)
