@@ -1,0 +1,134 @@
+"""Healthy OpenAI-shaped answers: model lists, chat completions with tools, log-probs and ids, streams."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from checks.simulator.call import Call
+from checks.simulator.http import Answer, Reply, as_json
+
+ANSWER = "All of it works."
+ARGUMENTS: Mapping[str, object] = {
+    "string": "SELECT 1",
+    "integer": 1,
+    "number": 1.5,
+    "boolean": True,
+    "array": [],
+    "object": {},
+}
+"""What a tool call passes for a parameter of each JSON schema type."""
+
+
+def model_list(call: Call, **extra: object) -> Reply:
+    """`GET /models`: one entry a served model, with `extra` in each."""
+    entries = [{"id": name, "object": "model", "created": 1_760_000_000} | extra for name in call.site.models]
+    return as_json({"object": "list", "data": entries})
+
+
+def completion(call: Call, *, parts: Callable[[Call], dict[str, Any]] | None = None) -> Answer:
+    """A chat completion for what was asked, streamed when asked so.
+
+    `parts` gives further fields: the key "choice" is merged into the choice, the rest into the body.
+    """
+    body = _whole(call)
+    for name, value in (parts(call) if parts else {}).items():
+        if name == "choice":
+            body["choices"][0].update(value)
+        else:
+            body[name] = value
+    return _streamed(body) if call.asked.get("stream") else as_json(body)
+
+
+def _whole(call: Call) -> dict[str, Any]:
+    message, finish = _message(call)
+    prompt = prompt_length(call)
+    spoken = len(token_ids(message))
+    return {
+        "id": f"chatcmpl-{call.count('completion'):08x}",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": call.model,
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": finish}],
+        "usage": {"prompt_tokens": prompt, "completion_tokens": spoken, "total_tokens": prompt + spoken},
+    }
+
+
+def _message(call: Call) -> tuple[dict[str, Any], str]:
+    """The assistant's message: a tool call when tools were offered and none has answered yet."""
+    asked = call.asked
+    tools = asked.get("tools")
+    answered = any(one.get("role") == "tool" for one in _messages(asked))
+    if isinstance(tools, list) and tools and not answered and asked.get("tool_choice") != "none":
+        return {"role": "assistant", "content": None, "tool_calls": [_tool_call(tools[0])]}, "tool_calls"
+    return {"role": "assistant", "content": ANSWER}, "stop"
+
+
+def _tool_call(tool: object) -> dict[str, Any]:
+    function = tool.get("function", {}) if isinstance(tool, dict) else {}
+    properties = function.get("parameters", {}).get("properties", {})
+    arguments = {name: ARGUMENTS.get(schema.get("type"), "x") for name, schema in properties.items()}
+    called = {"name": function.get("name", ""), "arguments": json.dumps(arguments)}
+    return {"id": "call_0001", "type": "function", "function": called}
+
+
+def _messages(asked: Mapping[str, Any]) -> list[dict[str, Any]]:
+    messages = asked.get("messages")
+    return [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
+
+
+def prompt_length(call: Call) -> int:
+    """Tokens of the prompt by a rule of thumb: words, and four for each message."""
+    return sum(len(str(one.get("content", "")).split()) + 4 for one in _messages(call.asked))
+
+
+def token_ids(message: Mapping[str, Any]) -> list[int]:
+    """Stable made-up ids, one for each word of what the message says or calls."""
+    text = message.get("content") or json.dumps(message.get("tool_calls") or "")
+    return [1000 + sum(word.encode()) % 9000 for word in text.split()]
+
+
+def logprobs_of(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The `logprobs` field: one entry for each token of the message."""
+    words = str(message.get("content") or "tool").split()
+    rows = [
+        {"token": word, "logprob": -0.25, "bytes": list(word.encode()), "top_logprobs": []} for word in words
+    ]
+    return {"content": rows}
+
+
+def reshaped(answer: Answer, change: Callable[[dict[str, Any]], object]) -> Answer:
+    """The same JSON reply with its document changed in place; anything else is left as it is."""
+    if not isinstance(answer, Reply) or answer.content_type != "application/json":
+        return answer
+    document = json.loads(answer.body)
+    change(document)
+    return replace(answer, body=json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def _streamed(body: dict[str, Any]) -> Reply:
+    """The completion as server-sent events: a role, the message, the finish reason, DONE."""
+    choice = body["choices"][0]
+    frame = {
+        "id": body["id"],
+        "object": "chat.completion.chunk",
+        "created": body["created"],
+        "model": body["model"],
+    }
+    spoken = {name: value for name, value in choice["message"].items() if name != "role"}
+    if spoken.get("tool_calls"):
+        spoken["tool_calls"] = [{"index": at} | one for at, one in enumerate(spoken["tool_calls"])]
+    deltas: tuple[tuple[dict[str, Any], str | None], ...] = (
+        ({"role": "assistant", "content": ""}, None),
+        (spoken, None),
+        ({}, choice["finish_reason"]),
+    )
+    events = [
+        json.dumps(frame | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+        for delta, finish in deltas
+    ]
+    text = "".join(f"data: {event}\n\n" for event in (*events, "[DONE]"))
+    return Reply(200, text.encode(), "text/event-stream; charset=utf-8")
