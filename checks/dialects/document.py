@@ -59,10 +59,15 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One name and its value, which its representation does not show."""
+    """One name and its value, which its representation does not show.
+
+    `extends` names variables of the reading shell whose values, where set, go before this one with a
+    comma between. Only the `sh` flavour can do that; all others write the value alone.
+    """
 
     name: str
     value: str | Masked = field(repr=False)
+    extends: tuple[str, ...] = ()
 
     def text(self) -> str:
         """The value as it goes into the file."""
@@ -118,13 +123,13 @@ def refuse_unprintable(value: str) -> None:
         raise Unfit(Rule.TOO_LONG)
 
 
-def write_lines(document: Document, show: Show, encode: Encode, before: str = "") -> str:
-    """Write a line dialect: UTF-8, LF, a final newline, no comment beside a value, no blank around `=`."""
+def write_lines(document: Document, line: Callable[[Entry], str]) -> str:
+    """Write a line dialect: UTF-8, LF, a final newline, no comment beside a value."""
     lines = [comment(text) for text in document.header]
     for block in document.blocks:
         lines += [""] if lines else []
         lines += [comment(text) for text in block.comments]
-        lines += [f"{before}{entry.name}={spell(entry, show, encode)}" for entry in block.entries]
+        lines += [line(entry) for entry in block.entries]
     return "\n".join(lines) + "\n"
 
 
@@ -135,7 +140,7 @@ def spell(entry: Entry, show: Show, encode: Encode) -> str:
 
 
 def read_lines(text: str, decode: Callable[[str], str | None], before: str = "") -> tuple[Entry, ...]:
-    """Read what `write_lines` wrote; `decode` returns None for a spelling that is not its own."""
+    """Read lines of `before`, a name, `=`, a spelling; `decode` returns None where it is not its own."""
     entries = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line or line.startswith("#"):

@@ -16,6 +16,7 @@ from checks.dialects.document import (
     as_it_is,
     read_lines,
     refuse_unprintable,
+    spell,
     write_lines,
 )
 
@@ -41,7 +42,7 @@ def encode(value: str) -> str:
 
 def write(document: Document, show: Show = as_it_is) -> str:
     """Write `NAME=value` lines. Raises `Unfit`."""
-    return write_lines(document, show, encode)
+    return write_lines(document, lambda entry: f"{entry.name}={spell(entry, show, encode)}")
 
 
 def read(text: str) -> tuple[Entry, ...]:

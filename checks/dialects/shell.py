@@ -11,11 +11,14 @@ from checks.dialects.document import (
     as_it_is,
     read_lines,
     refuse_unprintable,
+    spell,
     write_lines,
 )
 
 _EXPORT = "export "
 _CHUNK = re.compile(r"'(?P<single>[^'\\]*)'|\"(?P<double>(?:'|\\\\)+)\"")
+
+_EXTENSION = re.compile(r'^"(?:\$\{([A-Za-z_][A-Za-z0-9_]*):\+\$\1,\})+"')
 
 
 def encode(value: str) -> str:
@@ -26,13 +29,23 @@ def encode(value: str) -> str:
 
 
 def write(document: Document, show: Show = as_it_is) -> str:
-    """Write `export NAME='value'` lines. Raises `Unfit`."""
-    return write_lines(document, show, encode, _EXPORT)
+    """Write `export NAME='value'` lines. Raises `Unfit`.
+
+    A line that extends what is set is for POSIX shells alone, but safe under `set -u`.
+    """
+    return write_lines(
+        document, lambda entry: f"{_EXPORT}{entry.name}={_extension(entry)}{spell(entry, show, encode)}"
+    )
 
 
 def read(text: str) -> tuple[Entry, ...]:
-    """Read back what `write` wrote. Raises `Unreadable`."""
+    """Read back what `write` wrote, without what it extends. Raises `Unreadable`."""
     return read_lines(text, _decode, _EXPORT)
+
+
+def _extension(entry: Entry) -> str:
+    known = "".join(f"${{{name}:+${name},}}" for name in entry.extends)
+    return known and f'"{known}"'
 
 
 def _quote(chunk: str) -> str:
@@ -42,6 +55,7 @@ def _quote(chunk: str) -> str:
 
 
 def _decode(spelling: str) -> str | None:
+    spelling = _EXTENSION.sub("", spelling)
     chunks = list(_CHUNK.finditer(spelling))
     if not chunks or "".join(chunk[0] for chunk in chunks) != spelling:
         return None

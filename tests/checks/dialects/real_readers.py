@@ -28,7 +28,7 @@ def program(name: str) -> str:
 def sourced(shell: str, text: str, folder: Path) -> dict[str, str]:
     """What a child of the shell has in its environment after `set -a; . ./file`."""
     (folder / "file").write_bytes(text.encode())
-    done = subprocess.run(  # noqa: S603 - a program found by us, a script of ours
+    done = subprocess.run(
         [program(shell), "-c", "set -a; . ./file; exec /usr/bin/env -0"],
         cwd=folder,
         env=CLEAN_ENVIRONMENT,
@@ -44,7 +44,7 @@ def sourced(shell: str, text: str, folder: Path) -> dict[str, str]:
 def by_node(text: str, folder: Path) -> dict[str, str]:
     """What a node process has in its environment after `--env-file`."""
     (folder / "file").write_bytes(text.encode())
-    done = subprocess.run(  # noqa: S603 - a program found by us, a script of ours
+    done = subprocess.run(
         [program("node"), "--env-file=file", "-e", "console.log(JSON.stringify(process.env))"],
         cwd=folder,
         env=CLEAN_ENVIRONMENT,
