@@ -229,6 +229,7 @@ class Migration(migrations.Migration):
                 ('tokens_spent', models.PositiveIntegerField(default=0)),
                 ('lane', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='now', to='panel.lane')),
                 ('last_run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='panel.run')),
+                ('last_pass', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='panel.run')),
             ],
         ),
         migrations.CreateModel(

@@ -124,8 +124,9 @@ class LaneState(models.Model):
 
     `state` holds the confirmed one of ok, degraded, down, not_testable, unknown; paused, and unknown
     for want of fresh evidence, are worked out when read. `recent` holds the last results, newest
-    last, one letter each: o ok, g degraded, d down, n not testable. `passed` maps a rung's number
-    to the time it last passed (ISO). `tokens_spent` counts the UTC day `tokens_day`.
+    last, one letter each: o ok, g degraded, d down, n not testable. `last_pass` is the newest run
+    that was ok or degraded. `passed` maps a rung's number to the time it last passed (ISO).
+    `tokens_spent` counts the UTC day `tokens_day`.
     """
 
     lane = models.OneToOneField(Lane, on_delete=models.CASCADE, related_name="now")
@@ -135,6 +136,7 @@ class LaneState(models.Model):
     rung = models.PositiveSmallIntegerField(null=True)
     reason = models.CharField(max_length=40, blank=True)
     last_run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+    last_pass = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
     evidence_at = models.DateTimeField(null=True)
     latency_ms = models.PositiveIntegerField(null=True)
     recent = models.CharField(max_length=10, blank=True)
@@ -163,7 +165,8 @@ class LaneHour(models.Model):
     """One hour of one lane, counted as its runs close.
 
     `worst_first` and `worst_second` are the worst confirmed states of its half hours, empty where
-    there was no evidence. `latency` is a mergeable histogram (`panel.ledger`): bucket to count.
+    there was no evidence. `latency` holds, under "first" and "second", the mergeable histogram of the
+    half hour's passes (`panel.rollups`): bucket to count.
     """
 
     lane = models.ForeignKey(Lane, on_delete=models.CASCADE, related_name="hours")

@@ -1,0 +1,72 @@
+"""The hours of lanes, counted as runs close.
+
+Whoever counts holds the lane's state row (`lock_states`), so that two closers of one lane follow
+each other and no count is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from panel import rollups
+from panel.models import LaneHour, LaneState, Run
+
+COUNTED = ("ok", "degraded", "down", "not_testable")
+FIELDS = (*COUNTED, "missed", "worst_first", "worst_second", "latency")
+
+
+def hour_of(moment: datetime) -> datetime:
+    """Return the beginning of the hour."""
+    return moment.replace(minute=0, second=0, microsecond=0)
+
+
+def lock_states(lanes: Collection[int]) -> dict[int, LaneState]:
+    """Return the lanes' state rows by lane, made where absent, held until the transaction ends."""
+    rows = LaneState.objects.select_for_update(of=("self",)).filter(lane__in=lanes).order_by("lane_id")
+    states = {state.lane_id: state for state in rows}
+    if len(states) < len(lanes):
+        absent = [LaneState(lane_id=lane) for lane in lanes if lane not in states]
+        LaneState.objects.bulk_create(absent, ignore_conflicts=True)
+        states = {state.lane_id: state for state in rows.all()}
+    return states
+
+
+class HourBook:
+    """The hours of some lanes, read once, counted in memory, written once."""
+
+    def __init__(self, lanes: Collection[int], hours: Collection[datetime]) -> None:
+        rows = LaneHour.objects.filter(lane__in=lanes, hour__in=hours)
+        self._rows = {(row.lane_id, row.hour): row for row in rows}
+
+    def row(self, lane: int, hour: datetime) -> LaneHour:
+        """Return the lane's hour, with zeros when it is new."""
+        found = self._rows.get((lane, hour))
+        if found is None:
+            found = self._rows[lane, hour] = LaneHour(lane_id=lane, hour=hour)
+        return found
+
+    def count(self, lane: int, run: Run, confirmed: str) -> None:
+        """Count a closed run in the hour it ended; `confirmed` is the lane's state after it.
+
+        `confirmed` is empty for a run that was older than what the state was made of.
+        """
+        assert run.finished_at is not None
+        row = self.row(lane, hour_of(run.finished_at))
+        setattr(row, run.status, getattr(row, run.status) + 1)
+        half = "first" if run.finished_at.minute < 30 else "second"
+        field = f"worst_{half}"
+        setattr(row, field, rollups.worst((getattr(row, field), confirmed)))
+        if run.latency_ms is not None and run.status in ("ok", "degraded"):
+            counts = row.latency.setdefault(half, {})
+            bucket = str(rollups.bucket(run.latency_ms))
+            counts[bucket] = counts.get(bucket, 0) + 1
+
+    def save(self) -> None:
+        """Write all rows by one upsert."""
+        rows = list(self._rows.values())
+        for row in rows:
+            row.pk = None  # the upsert goes by lane and hour
+        LaneHour.objects.bulk_create(
+            rows, update_conflicts=True, unique_fields=["lane", "hour"], update_fields=FIELDS
+        )

@@ -1,0 +1,73 @@
+"""What the newest evidence makes of a lane: thresholds both ways, one letter a result.
+
+A lane is down once `down_k` of its last `down_n` results failed, and up again once `up_k` of the
+last `up_n` passed; "degraded" (a pass over a limit) follows the same two rules. Results that were
+not testable say so at once, and count neither as failures nor as passes.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from checks import Outcome, Status
+from panel.models import Check, LaneState, Run, Transition
+
+LETTERS = {Status.OK: "o", Status.DEGRADED: "g", Status.DOWN: "d", Status.NOT_TESTABLE: "n"}
+PASSES = "og"
+REMEMBERED = 10
+
+
+def next_state(before: str, recent: str, check: Check) -> str:
+    """Return the confirmed state after the newest letter of `recent` (see `LaneState.recent`)."""
+    newest, told = recent[-1], recent.replace("n", "")
+    if newest == "n":
+        return "not_testable"
+    window, way_up = told[-check.down_n :], told[-check.up_n :]
+    if newest == "d":
+        held = before if before in ("ok", "degraded", "down") else "unknown"
+        return "down" if window.count("d") >= check.down_k else held
+    if before == "down" and _count(way_up, PASSES) < check.up_k:
+        return "down"
+    if newest == "g":
+        return "degraded" if before != "ok" or _count(window, "gd") >= check.down_k else "ok"
+    return "degraded" if before == "degraded" and way_up.count("o") < check.up_k else "ok"
+
+
+def advance(state: LaneState, run: Run, outcome: Outcome) -> Transition | None:
+    """Make the closed run the newest evidence of its lane; return the transition it confirms, if any."""
+    assert run.finished_at is not None
+    state.recent = (state.recent + LETTERS[outcome.status])[-REMEMBERED:]
+    before, after = state.state, next_state(state.state, state.recent, run.check_order)
+    state.status, state.rung, state.reason = run.status, run.rung, run.reason
+    state.latency_ms, state.evidence_at, state.last_run = run.latency_ms, run.finished_at, run
+    state.passed = state.passed | _passed(outcome, run.finished_at)
+    state.token_parameter = outcome.token_parameter or state.token_parameter
+    if outcome.status in (Status.OK, Status.DEGRADED):
+        state.last_pass = run
+    if after == before:
+        return None
+    state.state, state.since = after, run.finished_at
+    return Transition(
+        lane_id=state.lane_id, at=run.finished_at, before=before, after=after, rung=run.rung,
+        reason=run.reason, run=run,
+    )  # fmt: skip
+
+
+def spend(state: LaneState, tokens: int, at: datetime) -> None:
+    """Charge tokens to the lane's UTC day."""
+    day = at.astimezone(UTC).date()
+    if state.tokens_day is None or state.tokens_day < day:
+        state.tokens_day, state.tokens_spent = day, 0
+    state.tokens_spent += tokens
+
+
+def _count(letters: str, wanted: str) -> int:
+    return sum(letter in wanted for letter in letters)
+
+
+def _passed(outcome: Outcome, at: datetime) -> dict[str, str]:
+    """Return the rungs this outcome passed: those below the last one reached, and that one if it held."""
+    held = outcome.status in (Status.OK, Status.DEGRADED)
+    asked = {step.rung for step in outcome.steps if step.status is not Status.NOT_REACHED}
+    passed = [rung for rung in asked if rung < outcome.rung or (held and rung == outcome.rung)]
+    return {str(int(rung)): at.isoformat() for rung in passed}
