@@ -1,0 +1,69 @@
+"""The engine's façade: give a spec to `run`, get an outcome; the rest is vocabulary.
+
+What opens sockets is imported when it is first used, so that a web process which only speaks of
+outcomes does not pay for it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from checks.outcome import (
+    Certificate,
+    Evidence,
+    Failure,
+    FailureKind,
+    Outcome,
+    Phase,
+    Rung,
+    Status,
+    Step,
+    Timings,
+    Verdict,
+)
+from checks.reason import Reason
+from checks.spec import EgressPolicy, EndpointKind, LaneKind, LaneSpec, Masked
+
+if TYPE_CHECKING:
+    from checks.batch import run, run_many
+    from checks.ladder import climb
+    from checks.verdict import classify
+
+_ON_FIRST_USE: Final = {
+    "classify": "checks.verdict",
+    "climb": "checks.ladder",
+    "run": "checks.batch",
+    "run_many": "checks.batch",
+}
+
+__all__ = [
+    "Certificate",
+    "EgressPolicy",
+    "EndpointKind",
+    "Evidence",
+    "Failure",
+    "FailureKind",
+    "LaneKind",
+    "LaneSpec",
+    "Masked",
+    "Outcome",
+    "Phase",
+    "Reason",
+    "Rung",
+    "Status",
+    "Step",
+    "Timings",
+    "Verdict",
+    "classify",
+    "climb",
+    "run",
+    "run_many",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import what opens sockets. Raises AttributeError for a name the façade does not have."""
+    if name not in _ON_FIRST_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_ON_FIRST_USE[name]), name)

@@ -97,14 +97,16 @@ def decoded(progress: Progress) -> bytes:
     for encoding in reversed(encodings):
         if encoding not in ("gzip", "x-gzip", "deflate"):
             return body
-        body = _inflate(body)
+        body = _inflate(body, encoding)
     return body
 
 
-def _inflate(body: bytes) -> bytes:
+def _inflate(body: bytes, encoding: str) -> bytes:
     try:
         return _inflate_as(body, _ANY_ZLIB)
     except zlib.error:
+        if encoding != "deflate":
+            raise
         return _inflate_as(body, _RAW_DEFLATE)  # what some servers call deflate
 
 

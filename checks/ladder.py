@@ -1,0 +1,127 @@
+"""The climb: rungs from the bottom up to the first broken one, under one deadline and one budget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Final
+
+from checks.egress.faults import chain_of
+from checks.outcome import Evidence, Failure, FailureKind, Outcome, Rung, Status, Step
+from checks.probes import PROBES, Ask, Found
+from checks.reason import Reason
+from checks.redact import Redactor
+from checks.spec import LaneSpec
+
+GRACE_SECONDS: Final = 2.0  # past its deadline a probe that does not stop by itself is stopped
+
+# The step that stands for a rung nobody climbed.
+_STAND_IN: Final = {
+    Rung.NETWORK: "resolve",
+    Rung.CHANNEL: "chat",
+    Rung.SDK: "sdk",
+    Rung.AGENT: "agent",
+    Rung.ROLLOUT: "rollout",
+}
+_SUPPORTING: Final = frozenset({"models"})  # steps that never decide
+_WORST_FIRST: Final = (Status.DOWN, Status.DEGRADED, Status.NOT_TESTABLE)
+
+
+async def climb(spec: LaneSpec) -> Outcome:
+    """Climb the rungs that `spec` asks for and say what was found, with every secret masked.
+
+    Stops at the first broken rung and marks the later ones as not reached. Never raises but on
+    cancellation: a fault of our own is an outcome with the reason `engine_fault`.
+    """
+    begun, now = monotonic(), datetime.now(UTC)
+    steps: list[Step] = []
+    found = Found(())
+    tokens = 0
+    for rung in sorted(set(spec.rungs)):
+        if _stops(steps):
+            steps.append(Step(rung, _STAND_IN[rung], Status.NOT_REACHED))
+            continue
+        left = None if spec.token_budget is None else spec.token_budget - tokens
+        latest = await _ask(rung, Ask(spec, begun + spec.deadline, now, left))
+        steps += _judged_by_latency(latest, spec.latency_limit_ms)
+        tokens += sum(step.tokens for step in latest.steps)
+        found = Found(
+            (), latest.latency_ms or found.latency_ms, latest.token_parameter or found.token_parameter
+        )
+    outcome = _outcome(spec, steps, now, (monotonic() - begun) * 1000, found)
+    masked: Outcome = Redactor([spec.key] if spec.key else []).value(outcome)
+    return masked
+
+
+async def _ask(rung: Rung, ask: Ask) -> Found:
+    probe = PROBES.get(rung)
+    if probe is None:
+        return Found((Step(rung, _STAND_IN[rung], Status.NOT_TESTABLE),))
+    try:
+        async with asyncio.timeout(ask.seconds() + GRACE_SECONDS):
+            return await probe(ask)
+    except Exception as exc:  # noqa: BLE001 - the contract: nothing raises out of a climb
+        return Found((_own_fault(rung, exc),))
+
+
+def _own_fault(rung: Rung, exc: Exception) -> Step:
+    chain = chain_of(exc)
+    failure = Failure(FailureKind.CLIENT, f"{chain[0][0]}: {chain[0][1]}", chain=chain)
+    evidence = Evidence(method="", failure=failure)
+    say = {"error": type(exc).__name__}
+    return Step(rung, _STAND_IN[rung], Status.NOT_TESTABLE, Reason.ENGINE_FAULT, say=say, evidence=evidence)
+
+
+def _deciding(steps: list[Step]) -> Iterator[Step]:
+    return (step for step in steps if step.name not in _SUPPORTING)
+
+
+def _stops(steps: list[Step]) -> bool:
+    """A rung that broke, or could not be asked for a named reason, ends the climb."""
+    return any(
+        step.status is Status.DOWN or (step.status is Status.NOT_TESTABLE and step.reason is not None)
+        for step in _deciding(steps)
+    )
+
+
+def _judged_by_latency(found: Found, limit_ms: int | None) -> tuple[Step, ...]:
+    """A full answer that took longer than the lane allows is a degraded step."""
+    if limit_ms is None or found.latency_ms is None or found.latency_ms <= limit_ms:
+        return found.steps
+    *before, last = found.steps
+    if last.status is not Status.OK:
+        return found.steps
+    say = {**last.say, "latency_ms": str(round(found.latency_ms)), "limit_ms": str(limit_ms)}
+    slow = replace(last, status=Status.DEGRADED, reason=Reason.LATENCY_OVER_LIMIT, say=say)
+    return (*before, slow)
+
+
+def _outcome(spec: LaneSpec, steps: list[Step], now: datetime, duration_ms: float, found: Found) -> Outcome:
+    decisive = _decisive(steps)
+    passed = [step.rung for step in _deciding(steps) if step.status in (Status.OK, Status.DEGRADED)]
+    broke = decisive is not None and decisive.status in (Status.DOWN, Status.NOT_TESTABLE)
+    return Outcome(
+        spec_id=spec.id,
+        status=decisive.status if decisive else Status.OK if steps else Status.NOT_TESTABLE,
+        rung=decisive.rung if decisive and broke else max(passed, default=Rung.NETWORK),
+        reason=decisive.reason if decisive else None,
+        steps=tuple(steps),
+        started=now,
+        duration_ms=duration_ms,
+        tokens=sum(step.tokens for step in steps),
+        latency_ms=found.latency_ms,
+        candidates=decisive.candidates if decisive else (),
+        token_parameter=found.token_parameter,
+    )
+
+
+def _decisive(steps: list[Step]) -> Step | None:
+    """The first step of the worst status; None when every step passed."""
+    for status in _WORST_FIRST:
+        for step in _deciding(steps):
+            if step.status is status:
+                return step
+    return None

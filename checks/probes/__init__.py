@@ -1,0 +1,17 @@
+"""The probes by rung: each a function that asks one thing, once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from checks.outcome import Rung
+from checks.probes.asking import Ask, Found, Probe
+from checks.probes.channel import channel
+from checks.probes.network import network
+
+PROBES: Final[dict[Rung, Probe]] = {
+    Rung.NETWORK: network,
+    Rung.CHANNEL: channel,
+}
+
+__all__ = ["PROBES", "Ask", "Found", "Probe"]

@@ -1,0 +1,71 @@
+"""What a probe is given and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from time import monotonic
+from typing import Final
+
+from checks.outcome import Evidence, Rung, Status, Step
+from checks.reason import Reason
+from checks.spec import LaneSpec
+from checks.verdict import classify
+
+LEAST_SECONDS: Final = 0.001
+
+# What the endpoint is not to blame for: it could not be asked, here and now.
+NOT_ASKED: Final = frozenset(
+    {Reason.EGRESS_DENIED, Reason.MODEL_MISSING, Reason.BUDGET_SPENT, Reason.ENGINE_FAULT}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One rung of one climb. `ends` is the climb's last moment on the monotonic clock; `now` the aware
+    time of its start; `tokens_left` is what it may still spend, None for no cap."""
+
+    spec: LaneSpec
+    ends: float
+    now: datetime
+    tokens_left: int | None = None
+
+    def seconds(self, at_most: float | None = None) -> float:
+        """Seconds left to the climb, or `at_most` when that is less; never zero or below."""
+        left = self.ends - monotonic()
+        return max(LEAST_SECONDS, left if at_most is None else min(left, at_most))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A rung's steps in order. `latency_ms` is the time to a full answer; `token_parameter` the name of
+    the length field that the model took. None where no answer told."""
+
+    steps: tuple[Step, ...]
+    latency_ms: float | None = None
+    token_parameter: str | None = None
+
+
+Probe = Callable[[Ask], Awaitable[Found]]
+
+
+def status_of(reason: Reason) -> Status:
+    """Return how a step ends that has this reason."""
+    return Status.NOT_TESTABLE if reason in NOT_ASKED else Status.DOWN
+
+
+def broken_step(rung: Rung, name: str, evidence: Evidence, say: dict[str, str], tokens: int = 0) -> Step:
+    """Return the step that `evidence` of a failure makes, with the verdict on it."""
+    verdict = classify(evidence)
+    return Step(
+        rung=rung,
+        name=name,
+        status=status_of(verdict.reason),
+        reason=verdict.reason,
+        candidates=verdict.candidates,
+        say={**say, **verdict.facts},
+        evidence=evidence,
+        duration_ms=evidence.timings.total_ms,
+        tokens=tokens,
+    )
