@@ -100,6 +100,18 @@ def logprobs_of(message: Mapping[str, Any]) -> dict[str, Any]:
     return {"content": rows}
 
 
+def rollout_fields(call: Call) -> dict[str, Any]:
+    """Log-probs and token ids where vLLM puts them, for what was asked; for `completion`'s `parts`."""
+    message, _ = _message(call)
+    fields: dict[str, Any] = {"choice": {}}
+    if call.asked.get("logprobs"):
+        fields["choice"]["logprobs"] = logprobs_of(message)
+    if call.asked.get("return_token_ids"):
+        fields["prompt_token_ids"] = list(range(prompt_length(call)))
+        fields["choice"]["token_ids"] = token_ids(message)
+    return fields
+
+
 def reshaped(answer: Answer, change: Callable[[dict[str, Any]], object]) -> Answer:
     """The same JSON reply with its document changed in place; anything else is left as it is."""
     if not isinstance(answer, Reply) or answer.content_type != "application/json":

@@ -311,7 +311,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "logprobs_dropped": Fault(
             "leaves out log-probs it was asked for",
             "logprobs_unsupported",
-            by("ollama vllm vendor", Q.ids_dropped),
+            by("vllm vendor", Q.ids_dropped),
             asks="logprobs",
         ),
         "ids_dropped": Fault(

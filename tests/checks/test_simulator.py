@@ -13,6 +13,7 @@ import pytest
 from checks.reason import Reason
 from checks.simulator import BEYOND_A_SERVER, FAMILIES, FAULTS, serve
 from checks.simulator.effects.asks import ASKS
+from tests.checks.simulated import plainly
 
 KEY = "sk-test-simulated-0001"
 ELSEWHERE = {"dns", "proxy", "client_config", "preflight"}
@@ -23,7 +24,7 @@ WITH_CHAT = [name for name in FAMILIES if name != "nginx"]
 def chat(base_url: str, key: str | None = KEY, **fields: Any) -> httpx.Response:
     headers = {"authorization": f"Bearer {key}"} if key else {}
     body = {"model": "qwen3-8b", "messages": [{"role": "user", "content": "Say hello."}]} | fields
-    return httpx.post(f"{base_url}/chat/completions", headers=headers, json=body, timeout=5)
+    return plainly.post(f"{base_url}/chat/completions", headers=headers, json=body, timeout=5)
 
 
 @pytest.mark.parametrize("family", WITH_CHAT)
@@ -46,21 +47,21 @@ def test_every_guarded_family_refuses_a_wrong_key_with_401(family: str) -> None:
 @pytest.mark.parametrize("family", sorted(set(WITH_CHAT) - {"agl-gateway"}))
 def test_every_family_with_a_list_of_models_shows_what_it_serves(family: str) -> None:
     with serve(family, key=KEY, models=("a-1", "b/2")) as server:
-        listed = httpx.get(f"{server.base_url}/models", headers={"authorization": f"Bearer {KEY}"}).json()
+        listed = plainly.get(f"{server.base_url}/models", headers={"authorization": f"Bearer {KEY}"}).json()
     assert [entry["id"] for entry in listed["data"]] == ["a-1", "b/2"]
 
 
 def test_vllm_guards_only_its_version_prefix() -> None:
     with serve("vllm", key=KEY) as server:
-        assert httpx.get(f"{server.origin}/health").content == b""
-        assert httpx.get(f"{server.origin}/version").json() == {"version": "0.32.0"}
-        assert "vllm:engine_sleep_state" in httpx.get(f"{server.origin}/metrics").text
-        assert httpx.get(f"{server.base_url}/models").json() == {"error": "Unauthorized"}
+        assert plainly.get(f"{server.origin}/health").content == b""
+        assert plainly.get(f"{server.origin}/version").json() == {"version": "0.32.0"}
+        assert "vllm:engine_sleep_state" in plainly.get(f"{server.origin}/metrics").text
+        assert plainly.get(f"{server.base_url}/models").json() == {"error": "Unauthorized"}
 
 
 def test_vllm_tells_a_wrong_path_from_a_wrong_model() -> None:
     with serve("vllm") as server:
-        path = httpx.post(f"{server.origin}/chat/completions", json={})
+        path = plainly.post(f"{server.origin}/chat/completions", json={})
         model = chat(server.base_url, model="other")
     assert (path.status_code, path.json()) == (404, {"detail": "Not Found"})
     assert (model.status_code, model.json()["error"]["param"]) == (404, "model")
@@ -105,27 +106,27 @@ def test_azure_takes_a_deployment_on_its_dated_route() -> None:
     with serve("azure", key=KEY, models=("chat-1",)) as server:
         route = f"{server.origin}/openai/deployments/chat-1/chat/completions"
         body: Mapping[str, object] = {"messages": []}
-        dated = httpx.post(f"{route}?api-version=2024-08-01-preview", headers={"api-key": KEY}, json=body)
-        undated = httpx.post(route, headers={"api-key": KEY}, json=body)
+        dated = plainly.post(f"{route}?api-version=2024-08-01-preview", headers={"api-key": KEY}, json=body)
+        undated = plainly.post(route, headers={"api-key": KEY}, json=body)
     assert (dated.status_code, undated.json()["error"]["code"]) == (200, "404")
 
 
 def test_the_gateway_has_no_list_of_models_and_no_streams() -> None:
     with serve("agl-gateway", key=KEY) as server:
         headers = {"x-api-key": KEY}
-        assert httpx.get(f"{server.origin}/healthz").json() == {"status": "ok"}
-        assert httpx.get(f"{server.base_url}/models", headers=headers).status_code == 405
-        assert httpx.get(f"{server.origin}/api/models", headers=headers).status_code == 405
+        assert plainly.get(f"{server.origin}/healthz").json() == {"status": "ok"}
+        assert plainly.get(f"{server.base_url}/models", headers=headers).status_code == 405
+        assert plainly.get(f"{server.origin}/api/models", headers=headers).status_code == 405
         assert chat(server.base_url, stream=True).status_code == 400
 
 
 def test_the_gateway_keeps_rollouts_and_their_events() -> None:
     with serve("agl-gateway") as server:
-        httpx.post(f"{server.origin}/api/rollouts", json=[{"rollout_id": "r1"}])
+        plainly.post(f"{server.origin}/api/rollouts", json=[{"rollout_id": "r1"}])
         proxied = f"{server.origin}/proxy/rollout/r1/attempt/0/mode/train/openai/v1"
         assert chat(proxied).json()["choices"][0]["logprobs"]["content"]
-        assert len(httpx.get(f"{server.origin}/api/rollouts/r1/events?format=triplet").json()) == 1
-        assert httpx.delete(f"{server.origin}/api/rollouts/r1").status_code == 200
+        assert len(plainly.get(f"{server.origin}/api/rollouts/r1/events?format=triplet").json()) == 1
+        assert plainly.call("DELETE", f"{server.origin}/api/rollouts/r1").status_code == 200
         assert chat(proxied).status_code == 404
 
 
@@ -157,7 +158,7 @@ def test_a_recorded_request_says_whether_the_key_was_right_and_never_which() -> 
 
 def test_a_recorded_request_holds_method_path_headers_and_document() -> None:
     with serve("vllm") as server:
-        httpx.post(f"{server.base_url}/chat/completions", json={"model": "m"}, headers={"x-note": "yes"})
+        plainly.post(f"{server.base_url}/chat/completions", json={"model": "m"}, headers={"x-note": "yes"})
         (seen,) = server.requests
     assert (seen.method, seen.path, seen.json) == ("POST", "/v1/chat/completions", {"model": "m"})
     assert seen.headers["x-note"] == "yes"
@@ -174,7 +175,7 @@ def test_a_fault_is_switched_while_the_server_runs() -> None:
 def test_a_fault_at_the_connection_is_switched_on_and_off_again() -> None:
     with serve("vllm", key=KEY, fault="deaf") as server:
         with pytest.raises(httpx.ConnectTimeout):
-            httpx.get(server.base_url, timeout=0.2)
+            plainly.get(server.base_url, timeout=0.2)
         server.fault = None
         assert chat(server.base_url).status_code == 200
 

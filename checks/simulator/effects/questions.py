@@ -6,7 +6,7 @@ from typing import Any
 
 from checks.simulator.call import Call
 from checks.simulator.completions import completion, reshaped
-from checks.simulator.effects import Effect, canned, error, flat, on_chat
+from checks.simulator.effects import Effect, Proceed, canned, error, flat, on_chat
 from checks.simulator.families import engines
 from checks.simulator.families.local import ollama_error
 from checks.simulator.http import Answer
@@ -236,5 +236,16 @@ template_missing = on_chat(
         ),
     )
 )
-ids_dropped = on_chat(completion)
-"""A plain completion: log-probs and token ids were asked for and are silently left out."""
+
+
+def ids_dropped(call: Call, proceed: Proceed) -> Answer:
+    """The healthy answer without the log-probs and token ids that were asked for."""
+    return reshaped(proceed(), _without_ids)
+
+
+def _without_ids(body: dict[str, Any]) -> None:
+    body.pop("prompt_token_ids", None)
+    for choice in body.get("choices", []):
+        choice["logprobs"] = None
+        for name in ("token_ids", "prompt_token_ids", "response_token_ids"):
+            choice.pop(name, None)

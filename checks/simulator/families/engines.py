@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from checks.simulator.call import Call
-from checks.simulator.completions import completion, logprobs_of, model_list, prompt_length, token_ids
-from checks.simulator.completions import reshaped as with_change
+from checks.simulator.completions import (
+    completion,
+    logprobs_of,
+    model_list,
+    prompt_length,
+    reshaped,
+    rollout_fields,
+    token_ids,
+)
 from checks.simulator.http import Answer, Reply, as_json, as_text
 
 VLLM_GUARDED = ("/v1", "/v2", "/inference")
@@ -74,7 +81,7 @@ def _vllm_chat(call: Call) -> Answer:
     if prompt_length(call) > room:
         text = f"This model's maximum context length is {room} tokens; the prompt exceeds it."
         return vllm_error(400, "BadRequestError", text, "input_tokens")
-    return with_change(completion(call), lambda body: _vllm_extras(call, body))
+    return completion(call, parts=_vllm_fields)
 
 
 def wanted_tokens(asked: dict[str, Any]) -> int:
@@ -83,14 +90,10 @@ def wanted_tokens(asked: dict[str, Any]) -> int:
     return max((size for size in sizes if isinstance(size, int)), default=0)
 
 
-def _vllm_extras(call: Call, body: dict[str, Any]) -> None:
-    choice = body["choices"][0]
-    choice["stop_reason"] = None
-    if call.asked.get("logprobs"):
-        choice["logprobs"] = logprobs_of(choice["message"])
-    if call.asked.get("return_token_ids"):
-        body["prompt_token_ids"] = list(range(body["usage"]["prompt_tokens"]))
-        choice["token_ids"] = token_ids(choice["message"])
+def _vllm_fields(call: Call) -> dict[str, Any]:
+    fields = rollout_fields(call)
+    fields["choice"]["stop_reason"] = None
+    return fields
 
 
 def sglang(call: Call) -> Answer:
@@ -121,7 +124,7 @@ def _sglang_chat(call: Call) -> Answer:
     if length > room:
         text = f"The input ({length} tokens) is longer than the model's context length ({room} tokens)."
         return sglang_error(text)
-    return with_change(completion(call), lambda body: _sglang_extras(call, body))
+    return reshaped(completion(call), lambda body: _sglang_extras(call, body))
 
 
 def _sglang_extras(call: Call, body: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from checks.simulator.call import Call, credential
-from checks.simulator.completions import completion, model_list
+from checks.simulator.completions import completion, model_list, rollout_fields
 from checks.simulator.http import Answer, Reply, as_json
 
 
@@ -58,6 +58,6 @@ def _chat(call: Call) -> Answer:
         text = f"/chat/completions: Invalid model name passed in model={call.model}. See `/v1/models`."
         said = {"message": text, "type": "invalid_request_error", "param": None, "code": "400"}
         return as_json({"error": said | {"provider_specific_fields": {"error": text}}}, 400)
-    reply = completion(call)
+    reply = completion(call, parts=rollout_fields)
     marks = {"x-litellm-version": "1.108.7", "x-litellm-model-group": call.model}
     return replace(reply, headers=marks) if isinstance(reply, Reply) else reply

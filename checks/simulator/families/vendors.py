@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checks.simulator.call import Call, credential
-from checks.simulator.completions import completion, model_list
+from checks.simulator.completions import completion, model_list, rollout_fields
 from checks.simulator.http import Answer, Reply, as_json
 
 NEW_LENGTH_NAME = ("o1", "o3", "o4", "gpt-5")
@@ -86,7 +86,7 @@ def plain(call: Call) -> Answer:
         return error(
             404, f"Model {call.model} does not exist.", "invalid_request_error", "model_not_found", "model"
         )
-    return completion(call)
+    return completion(call, parts=rollout_fields)
 
 
 def deepseek(call: Call) -> Answer:
