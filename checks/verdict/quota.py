@@ -1,0 +1,62 @@
+"""Money, credit, package or allowance that is used up."""
+
+from __future__ import annotations
+
+import re
+
+from checks.reason import Reason
+from checks.verdict import auth, servers
+from checks.verdict.rules import Rule, row, table
+from checks.verdict.view import View
+
+_WINDOW = re.compile(r"per[ _-]?(?:minute|second|hour)|/min\b|perminute|\b(?:rpm|tpm|qps|qpm)\b|retry (?:in|after) \d{1,2}(?:\.\d{1,9})?s\b|每分钟|每秒")
+
+spent = table(
+    row(
+        Reason.QUOTA_EXHAUSTED,
+        r"insufficient[ _](?:account )?(?:balance|credits?|funds?|quota|user quota|tokens? quota)|exceeded (?:your |the )?current quota|plan and billing|out of (?:credits?|quota|funds)|no credits?\b|not enough (?:credits?|balance|quota|funds)|requires? more credits|more credits|credit balance|credits? (?:exhausted|depleted|used up|remaining: 0|limit|have run out)"
+        r"|billing[ _](?:hard[ _])?limit|budget (?:has been |was )?exceeded|exceeded? (?:the |your )?budget|over budget|payment[ _]required|in arrears|arrearage|overdue|free (?:tier|quota|trial|allocated quota|usage|credits?|plan).{0,60}(?:exhaust|used up|exceed|expired|ended|run out|limit)|spend(?:ing)?[ _]limit"
+        r"|(?:monthly|weekly|daily|hourly|5-hour|plan|subscription) (?:usage|quota|allowance|spend|credit|token).{0,30}(?:limit|exceeded|reached|exhausted|used)|(?:usage|quota) (?:limit )?(?:has been |is |was )?(?:reached|exceeded|exhausted|used up)|reached (?:your|the|its) (?:\w{1,12} ){0,2}(?:usage|quota|spend|credit) limit|hit your (?:usage )?limit|upgrade (?:your plan|to continue)"
+        r"|recharge|top[ -]?up your|额度.{0,4}(?:不足|已用尽|用完|用尽|耗尽|已用完|已用光|超限)|余额.{0,4}(?:不足|为0|已用)|欠费|充值|配额.{0,4}(?:不足|已用|用尽|耗尽|超)|资源包.{0,10}(?:用尽|耗尽|不足|用完)|套餐.{0,14}(?:到期|用完|耗尽|已用|上限|过期)|(?:使用|用量|调用)上限|免费额度|token.{0,6}额度.{0,6}(?:用|不足)",
+        "insufficient_quota billing_not_active insufficient_balance arrearage billing_hard_limit_reached insufficient_user_quota pre_consume_token_quota_failed exceeded_current_quota_error billing_error"
+        " insufficientbalance accountoverdueerror allocationquota.freetieronly payment_required out_of_credits insufficient_credits no_credits budget_exceeded usage_limit_reached usage_limit_exceeded"
+        " resourcepackexhausted failedoperation.resourcepackexhausted insufficientquota quota_exhausted free_tier_exhausted 1113 1308 1309 1310 1008 insufficient_funds balance_not_enough quota_not_enough"
+        " inferencelimitexceeded insufficient_user_balance token_quota_exhausted user_quota_exhausted prepaid_bill_overdue postpaid_bill_overdue commodity_not_purchased",
+    ),
+)
+
+
+def exhausted(view: View) -> Reason | None:
+    """The purse is empty; whose purse, is asked next."""
+    if view.status == 402:
+        return _whose(view)
+    if spent(view) is None or (view.status or 0) < 200:
+        return None
+    if view.status == 429 and _WINDOW.search(view.answer.said) and "insufficientquota" not in view.answer.codes:
+        return None
+    return _whose(view)
+
+
+def _whose(view: View) -> Reason:
+    """The caller's purse, the relay's at its vendor, or a plan's that another root serves."""
+    if "1113" in view.answer.codes or _plan_balance(view):
+        return Reason.AUTH_KEY_PLAN_MISMATCH
+    return Reason.UPSTREAM_MISCONFIGURED if of_the_relay(view) else Reason.QUOTA_EXHAUSTED
+
+
+def _plan_balance(view: View) -> bool:
+    return auth.of_another_plan(view) is not None and bool(auth._PLAN_WORDS.search(view.answer.said))
+
+
+def of_the_relay(view: View) -> bool:
+    """Whether a vendor's arrears text comes from a host that is not the vendor."""
+    if view.flag("host_is_vendor") is False:
+        return True
+    wording = servers.worded_by(view)
+    passed_on = view.answer.codes & {"upstreamerror", "badresponsestatuscode"}
+    return bool(passed_on) or (bool(_VENDOR_ARREARS & view.answer.codes) and not servers.is_vendor_itself(view) and wording in ("one-api", "new-api"))
+
+
+_VENDOR_ARREARS = frozenset(("arrearage", "accountoverdueerror"))
+
+ANSWERS: tuple[Rule, ...] = (exhausted,)

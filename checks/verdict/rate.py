@@ -1,0 +1,35 @@
+"""Too many requests or tokens for a window, or too many at once."""
+
+from __future__ import annotations
+
+from checks.reason import Reason
+from checks.verdict.rules import Rule, row, table
+from checks.verdict.view import View
+
+_LIMITED = row(
+    Reason.RATE_LIMITED,
+    r"rate[ _-]?limit|too many (?:requests|tokens|concurrent|connections)|(?:requests?|tokens?|calls) per[ _](?:minute|second|hour|day|min)|\b(?:rpm|tpm|qps|rpd|tpd|qpm)\b|concurren(?:t|cy).{0,60}(?:limit|exceed|reached|max|too)|throttl|max(?:imum)? (?:organi[sz]ation |account |request )?concurrency"
+    r"|请求.{0,6}(?:频繁|过快|过多)|频率|限流|速率|并发.{0,10}(?:超|过高|限制|上限|过多)|请求数.{0,8}(?:限制|上限|超)|slow down|quota exceeded|limit exceeded|resource has been exhausted|allocated quota exceeded|try again in \d",
+    "rate_limit_exceeded rate_limit_reached_error rate_limit_error ratelimitreached throttling throttling.ratequota throttling.allocationquota throttling.burstrate limit_requests limit_burst_rate too_many_requests toomanyrequests"
+    " 1302 1303 resource_exhausted request_rate_exceeded tokens_exceeded modelratelimitexceeded request_quota_exceeded ratelimiterror requestburstratelimit rate_limited too_many_requests_error token_quota_exceeded"
+    " requestratetoohigh rpm_rate_limit_exceeded tpm_rate_limit_exceeded rateexceeded throttlingexception serverratelimit modelaccountrpmratelimitexceeded modelaccounttpmratelimitexceeded accountratelimitexceeded",
+)
+
+
+def limited(view: View) -> Reason | None:
+    """Words or codes of a limit, on a status that may carry one (a single huge request comes as 413)."""
+    return Reason.RATE_LIMITED if view.status in (429, 413, 403, 400, 503, 500, 200, 529) and _LIMITED.holds(view) else None
+
+
+def oversized_for_window(view: View) -> Reason | None:
+    """413 that speaks of tokens per minute: a rate, not a size."""
+    return limited(view) if view.status == 413 else None
+
+
+def by_status(view: View) -> Reason | None:
+    """429 that says nothing more."""
+    return Reason.RATE_LIMITED if view.status == 429 else None
+
+
+FIRST: tuple[Rule, ...] = (oversized_for_window,)
+ANSWERS: tuple[Rule, ...] = (limited,)
