@@ -1,0 +1,150 @@
+"""What people take away: a bundle leaves only with its audit event and its place in the list of holders."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from checks.dialects import Unwritable
+from checks.outcome import Status
+from checks.spec import EndpointKind, LaneKind, Masked
+from panel import vault
+from panel.actions import Refused
+from panel.actions.audit import record
+from panel.exports.bundle import Bundle, BundleLane, Generation, Proof
+from panel.exports.formats import FORMATS, masked_preview
+from panel.exports.problems import Problem, problems
+from panel.models import Download, KeyVersion, Lane, Membership, Profile, Role
+
+FLAVOURS: tuple[str, ...] = tuple(FORMATS)
+
+
+@dataclass(frozen=True, slots=True)
+class BundleView:
+    """A bundle as a page shows it: keys masked, with what a reader should be warned of."""
+
+    file_name: str
+    text: str
+    warnings: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A bundle as it leaves."""
+
+    file_name: str
+    content_type: str
+    text: str
+
+
+def may_take_keys(actor: Membership, profile: Profile) -> bool:
+    """Leads always; engineers where the profile says so."""
+    return actor.may(Role.LEAD) or (actor.may(Role.ENGINEER) and profile.engineers_take_keys)
+
+
+def preview(
+    *, actor: Membership, profile: Profile, flavour: str, lanes: Collection[str], with_keys: bool
+) -> BundleView:
+    """Show the exact text, each key as its last four. Nothing leaves, so nothing is recorded."""
+    bundle = _bundle(actor, profile, lanes, with_keys)
+    try:
+        text = masked_preview(bundle, flavour)
+    except Unwritable as error:
+        raise _cannot_carry(error) from error
+    return BundleView(FORMATS[flavour].file_name(bundle), text, problems(bundle))
+
+
+@transaction.atomic
+def export(
+    *, actor: Membership, profile: Profile, flavour: str, lanes: Collection[str], with_keys: bool
+) -> Attachment:
+    """Let the bundle leave, and remember who holds which key versions.
+
+    Raises Refused for keys that this person may not take, and for a value that the flavour cannot carry.
+    """
+    if with_keys and not may_take_keys(actor, profile):
+        raise Refused(_("A lead can take this bundle with keys."), "with_keys")
+    bundle = _bundle(actor, profile, lanes, with_keys)
+    try:
+        text = FORMATS[flavour].render(bundle)
+    except Unwritable as error:
+        raise _cannot_carry(error) from error
+    keys = [f"{lane.endpoint_name} {lane.key_name}" for lane in bundle.lanes if lane.key is not None]
+    Download.objects.create(
+        user=actor.user, profile_version=profile.versions.get(number=profile.version), flavour=flavour,
+        with_keys=with_keys, key_versions=sorted(set(keys)),
+    )  # fmt: skip
+    record(
+        team=actor.team, actor=actor.user, verb="export", noun="bundle", code=profile.code,
+        label=f"{profile.name} v{profile.version}", flavour=flavour, with_keys=with_keys, keys=sorted(set(keys)),
+    )  # fmt: skip
+    return Attachment(FORMATS[flavour].file_name(bundle), FORMATS[flavour].content_type, text)
+
+
+def _bundle(actor: Membership, profile: Profile, kinds: Collection[str], with_keys: bool) -> Bundle:
+    rows = (
+        Lane.objects.filter(profile=profile, in_use=True, kind__in=kinds)
+        .select_related("endpoint", "profile__endpoint", "now__last_run")
+        .order_by("pk")
+    )
+    active = KeyVersion.objects.filter(endpoint__team=actor.team, state="active")
+    keys = {key.endpoint_id: key for key in active.select_related("endpoint")}
+    made = [_lane(actor, row, keys, with_keys) for row in rows if row.effective_endpoint is not None]
+    if not made:
+        raise Refused(_("Choose at least one lane that has an endpoint."), "lanes")
+    generation: Generation = "0.x" if profile.generation == "0.x" else "1.x"
+    return Bundle(
+        team=actor.team.name, profile=profile.name, code=profile.code, version=profile.version,
+        generation=generation, lanes=tuple(made), made_at=timezone.localtime(), with_keys=with_keys,
+    )  # fmt: skip
+
+
+def _lane(actor: Membership, lane: Lane, keys: dict[int, KeyVersion], with_keys: bool) -> BundleLane:
+    endpoint = lane.effective_endpoint
+    assert endpoint is not None
+    key = keys.get(endpoint.pk)
+    return BundleLane(
+        kind=LaneKind(lane.kind),
+        base_url=endpoint.base_url,
+        model=lane.effective_model,
+        endpoint_name=endpoint.name,
+        endpoint_kind=EndpointKind(endpoint.kind),
+        needs_key=endpoint.needs_key,
+        key_name=f"v{key.number}" if key else "",
+        key=_unsealed(actor, key) if key and with_keys else None,
+        proof=_proof(lane),
+    )
+
+
+def _unsealed(actor: Membership, key: KeyVersion) -> Masked:
+    """A key leaves only towards the origin that it was sealed for."""
+    if key.origin != key.endpoint.origin:
+        raise Refused(_("The key of %(name)s belongs to another address. Add its key again.") % {
+            "name": key.endpoint.name
+        })  # fmt: skip
+    place = vault.key_context(key.endpoint.code, key.number, key.origin)
+    try:
+        return vault.unseal(key.sealed, team=actor.team, context=place)
+    except vault.SealBroken as error:
+        raise Refused(_("The key of %(name)s does not open. Add it again.") % {
+            "name": key.endpoint.name
+        }) from error  # fmt: skip
+
+
+def _proof(lane: Lane) -> Proof | None:
+    run = lane.now.last_run
+    if run is None or run.finished_at is None or not run.status:
+        return None
+    return Proof(run.code, Status(run.status), timezone.localtime(run.finished_at))
+
+
+def _cannot_carry(error: Unwritable) -> Refused:
+    return Refused(
+        _("%(variable)s holds a value that this format cannot carry. These can: %(formats)s.")
+        % {"variable": error.variable, "formats": ", ".join(error.carried_by)},
+        "flavour",
+    )
