@@ -41,9 +41,13 @@ def main():
         os.chdir(HERE)
         hand_over([sys.executable, "-m", "tests"] + sys.argv[2:])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "panel.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit("Preflight does not start with these settings: %s" % error)
 
 
 def prepare(locks):

@@ -1,12 +1,47 @@
-"""The Celery application; its settings are those of `panel.settings` under CELERY_."""
+"""The Celery application, configured by `panel.settings` under CELERY_, with beat inside the worker."""
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
-from celery import Celery
+from celery import Celery, signals
+from celery.beat import EmbeddedService
+
+from panel.orphans import watch_parent
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "panel.settings")
 app = Celery("preflight")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["panel"])
+
+_beats: list[Any] = []
+
+
+@signals.setup_logging.connect
+def keep_logging(**kwargs: object) -> None:
+    """Tell Celery that logging is configured: Django's, with the redacting filter."""
+
+
+@signals.worker_init.connect
+def follow_the_supervisor(**kwargs: object) -> None:
+    """End with the supervisor that started this worker, where there is one."""
+    if parent := os.environ.get("PREFLIGHT_SUPERVISOR"):
+        watch_parent(int(parent))
+
+
+@signals.worker_ready.connect
+def start_beat(**kwargs: object) -> None:
+    """Start beat as a thread: a beat of its own process would outlive a killed worker and go on sending."""
+    from django.conf import settings
+
+    if settings.BEAT_IN_WORKER:
+        _beats.append(EmbeddedService(app, thread=True))
+        _beats[-1].start()
+
+
+@signals.worker_shutting_down.connect
+def stop_beat(**kwargs: object) -> None:
+    """Send no more ticks. It runs inside a signal handler, so it does not wait for the thread."""
+    while _beats:
+        _beats.pop().service.stop(wait=False)

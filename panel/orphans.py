@@ -11,21 +11,26 @@ import time
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 LOOK_EVERY_S = 1.0
+# Opened here: between a fork and an exec as little as possible may happen.
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
-def die_with_parent() -> None:
+def die_with_parent(parent: int) -> None:
     """On Linux, ask the kernel to kill this process when the thread that started it ends.
 
     Meant for the child's side of a fork, before the exec: the wish survives the exec but not a second
-    fork. Elsewhere it does nothing; Python children call `watch_parent` there.
+    fork. `parent` is the pid that forked; if that has ended already, so does this process. Elsewhere
+    it does nothing; Python children call `watch_parent` there.
     """
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if _LIBC is not None:
+        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
 
 
 def watch_parent(parent: int) -> None:
     """Where the kernel does not watch, look each second whether `parent` (a pid) is still the parent."""
-    if sys.platform != "linux":
+    if _LIBC is None:
         start_watch(parent)
 
 

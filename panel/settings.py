@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_network
 from pathlib import Path
 
-import environ
-from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
+from panel import variables
+from panel.broker import socket_for
+from panel.logs import logging_settings
 from panel.secret_files import read_or_create_secret
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.Env()
+env = variables.env
 
 # --- What kind of instance this is -------------------------------------------------------------
-PRODUCTION: bool = env.bool("PREFLIGHT_PRODUCTION", default=False)
-DEBUG: bool = env.bool("PREFLIGHT_DEBUG", default=False)
+PRODUCTION: bool = variables.flag("PREFLIGHT_PRODUCTION", default=False)
+DEBUG: bool = variables.flag("PREFLIGHT_DEBUG", default=False)
 DATA_DIR = Path(env.str("PREFLIGHT_DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
 ZONE: str = env.str("PREFLIGHT_ZONE", default="panel")
 
@@ -31,8 +31,8 @@ def _secret(variable: str, file_name: str) -> str:
 
 SECRET_KEY: str = _secret("PREFLIGHT_SECRET_KEY", "secret-key") or "missing: refused by preflight.E001"
 # Newest first; each is "<id>:<base64 of 32 bytes>". The vault wraps with the first, opens with any.
-MASTER_KEYS: tuple[str, ...] = tuple(
-    part.strip() for part in _secret("PREFLIGHT_MASTER_KEYS", "master-key").split(",") if part.strip()
+MASTER_KEYS: tuple[str, ...] = variables.master_keys(
+    "PREFLIGHT_MASTER_KEYS", _secret("PREFLIGHT_MASTER_KEYS", "master-key")
 )
 
 # --- The outside --------------------------------------------------------------------------------
@@ -40,17 +40,13 @@ ALLOWED_HOSTS: list[str] = env.list(
     "PREFLIGHT_ALLOWED_HOSTS", default=[] if PRODUCTION else ["localhost", "127.0.0.1", "[::1]"]
 )
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("PREFLIGHT_TRUSTED_ORIGINS", default=[])
-BEHIND_TLS: bool = env.bool("PREFLIGHT_BEHIND_TLS", default=PRODUCTION)
+BEHIND_TLS: bool = variables.flag("PREFLIGHT_BEHIND_TLS", default=PRODUCTION)
 START_ID: str = env.str("PREFLIGHT_START_ID", default="")
-try:
-    EGRESS_ALLOWED = tuple(
-        ip_network(net)
-        for net in env.list("PREFLIGHT_EGRESS_ALLOW", default=[] if PRODUCTION else ["127.0.0.0/8", "::1/128"])
-    )
-except ValueError as error:
-    raise ImproperlyConfigured(
-        f"PREFLIGHT_EGRESS_ALLOW: {error}. Write networks as 10.0.0.0/8,fd00::/8."
-    ) from error
+EGRESS_ALLOWED = variables.networks(
+    "PREFLIGHT_EGRESS_ALLOW", default=[] if PRODUCTION else ["127.0.0.0/8", "::1/128"]
+)
+# How many proxies of yours stand before the panel, each adding its line to X-Forwarded-For.
+ALLAUTH_TRUSTED_PROXY_COUNT = variables.count("PREFLIGHT_PROXIES", default=1 if BEHIND_TLS else 0)
 
 # --- Applications -------------------------------------------------------------------------------
 INSTALLED_APPS = [
@@ -102,7 +98,9 @@ TEMPLATES = [
 ]
 
 # --- Rows -----------------------------------------------------------------------------------------
-DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'preflight.sqlite3'}")}
+DATABASES = {
+    "default": variables.database("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'preflight.sqlite3'}")
+}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # IMMEDIATE: of 960 read-then-write transactions from two processes, none met a locked database.
     DATABASES["default"]["OPTIONS"] = {
@@ -117,8 +115,11 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Broker, cache, worker ------------------------------------------------------------------------
-REDIS_URL: str = env.str("REDIS_URL", default="")
-BROKER_SOCKET = Path(env.str("PREFLIGHT_BROKER_SOCKET", default=str(DATA_DIR / "run" / "valkey.sock")))
+REDIS_URL: str = variables.redis("REDIS_URL")
+BROKER_SOCKET = socket_for(DATA_DIR)
+BEAT_IN_WORKER: bool = variables.flag(
+    "PREFLIGHT_BEAT", default=True
+)  # two beats do no harm: a slot is claimed once
 CELERY_BROKER_URL = REDIS_URL or f"redis+socket://{BROKER_SOCKET}?virtual_host=0"
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 300,
@@ -140,6 +141,7 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: two fixed lines need no file
 CELERY_BEAT_SCHEDULE = {
     "tick": {"task": "panel.tasks.tick", "schedule": 2.0, "options": {"expires": 4.0, "priority": 0}},
     "prune": {"task": "panel.tasks.prune", "schedule": 600.0, "options": {"expires": 300.0, "priority": 9}},
@@ -209,7 +211,7 @@ LANGUAGE_COOKIE_NAME = "pf_language"
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
-DISPLAY_ZONE: str = env.str("PREFLIGHT_TIME_ZONE", default="UTC")
+DISPLAY_ZONE: str = variables.zone("PREFLIGHT_TIME_ZONE", default="UTC")
 
 # --- Files that pages need --------------------------------------------------------------------------
 STATIC_URL = "static/"
@@ -221,13 +223,5 @@ STORAGES = {
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 # --- What the logs say ------------------------------------------------------------------------------
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "filters": {"redact": {"()": "panel.logs.RedactingFilter"}},
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["redact"]}
-    },
-    "root": {"handlers": ["console"], "level": env.str("PREFLIGHT_LOG_LEVEL", default="INFO")},
-}
+LOGGING = logging_settings(variables.log_level("PREFLIGHT_LOG_LEVEL"))
+DEFAULT_EXCEPTION_REPORTER_FILTER = "panel.error_reports.SilentReporterFilter"

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 
 from django.apps import AppConfig
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Tags, register, run_checks
+
+REFUSED = 3  # gunicorn takes this exit code of a worker as "cannot boot" and stops instead of trying again
 
 
-@register()
+@register(Tags.security)
 def production_parts(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> Iterable[CheckMessage]:
     """In production nothing falls back to an embedded part or a generated secret."""
     if not settings.PRODUCTION:
         return
     if settings.SECRET_KEY.startswith("missing:"):
-        yield Error("PREFLIGHT_SECRET_KEY is not set.", hint="Give 50 random characters.", id="preflight.E001")
+        yield Error("PREFLIGHT_SECRET_KEY is not set.", hint="Give 50 random letters.", id="preflight.E001")
     if not settings.MASTER_KEYS:
         yield Error(
             "PREFLIGHT_MASTER_KEYS is not set.",
@@ -36,3 +39,18 @@ def production_parts(app_configs: Sequence[AppConfig] | None, **kwargs: object) 
             hint="PREFLIGHT_ALLOWED_HOSTS=preflight.company.example",
             id="preflight.E005",
         )
+    if settings.DEBUG:
+        yield Error(
+            "PREFLIGHT_DEBUG shows the inside of the panel to anybody.",
+            hint="PREFLIGHT_DEBUG=false",
+            id="preflight.E006",
+        )
+
+
+def insist() -> None:
+    """End the process with the numbered messages when a check of the settings fails."""
+    errors = [found for found in run_checks(tags=[Tags.security]) if found.is_serious()]
+    for found in errors:
+        print(f"{found.id}: {found.msg} {found.hint or ''}".rstrip(), file=sys.stderr)
+    if errors:
+        sys.exit(REFUSED)

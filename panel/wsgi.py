@@ -1,4 +1,6 @@
-"""The WSGI entry for gunicorn."""
+"""The WSGI entry for gunicorn; it refuses to serve with settings that a system check turns down."""
+
+from __future__ import annotations
 
 import os
 
@@ -6,3 +8,7 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "panel.settings")
 application = get_wsgi_application()
+
+from panel.system_checks import insist  # noqa: E402 - Django is set up first
+
+insist()
