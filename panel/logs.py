@@ -8,7 +8,7 @@ from typing import Any
 from checks.redact import redact
 
 # Libraries whose every-day lines tell a reader nothing, or name the addresses that are called.
-QUIET = ("httpx", "httpcore", "celery.worker.strategy", "celery.app.trace", "celery.beat")
+QUIET = ("httpx", "httpcore", "gunicorn.access", "celery.worker.strategy", "celery.app.trace", "celery.beat")
 
 
 class RedactingFilter(logging.Filter):
@@ -38,8 +38,10 @@ def logging_settings(level: str) -> dict[str, Any]:
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
             # Django and gunicorn bring handlers of their own, which would pass the filter by.
-            **{name: {"handlers": [], "propagate": True} for name in ("django", "django.server", "gunicorn")},
-            **{name: {"handlers": [], "propagate": True} for name in ("gunicorn.error", "gunicorn.access")},
-            **{name: {"level": "WARNING"} for name in QUIET},
+            **{
+                name: {"handlers": [], "propagate": True}
+                for name in ("django", "django.server", "gunicorn.error")
+            },
+            **{name: {"handlers": [], "propagate": True, "level": "WARNING"} for name in QUIET},
         },
     }

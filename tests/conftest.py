@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +63,9 @@ def broker() -> Iterator[None]:
     for private in (folder, settings.BROKER_SOCKET.parent):
         embedded.private_folder(private)
     command = embedded.command(embedded.server(), socket=settings.BROKER_SOCKET, folder=folder)
-    with subprocess.Popen(command, start_new_session=True, preexec_fn=die_with_parent) as server:
+    with subprocess.Popen(
+        command, start_new_session=True, preexec_fn=partial(die_with_parent, os.getpid())
+    ) as server:
         _wait_for(settings.BROKER_SOCKET)
         yield
         server.kill()

@@ -21,6 +21,10 @@ from panel.models import Invitation, Membership, Role, Team, User
 INVITATION_LIVES = timedelta(days=7)
 
 
+class NoAccount(Refused):
+    """Somebody who was to be added has no account here; an invitation would make one."""
+
+
 def make_setup_link(*, now: datetime) -> str | None:
     """Return the token of a fresh set-up link, or None when there is an owner already.
 
@@ -46,7 +50,7 @@ def set_up(*, token: str, team_name: str, name: str, email: str, password: str) 
     _use(token, setup=True)
     if User.objects.exists():
         raise Refused(_("There is an owner already. Sign in instead."))
-    user = _make_user(name=name, email=email, password=password)
+    user = make_account(name=name, email=email, password=password)
     return create(user=user, name=team_name)
 
 
@@ -81,7 +85,7 @@ def accept(*, token: str, name: str = "", password: str = "", user: User | None 
     if user is None:
         if User.objects.filter(email=used.email).exists():
             raise Refused(_("%(email)s has an account. Sign in first.") % {"email": used.email})
-        user = _make_user(name=name, email=used.email, password=password)
+        user = make_account(name=name, email=used.email, password=password)
     elif user.email != used.email:
         raise Refused(_("This invitation is for %(email)s.") % {"email": used.email})
     member, fresh = Membership.objects.get_or_create(
@@ -99,7 +103,7 @@ def add_member(*, actor: Membership, email: str, role: Role) -> Membership:
     _may_grant(actor, role)
     user = User.objects.filter(email=email.strip().lower(), is_active=True).first()
     if user is None:
-        raise Refused(_("Nobody with this address has an account here. Invite them."), "email")
+        raise NoAccount(_("Nobody with this address has an account here. Invite them."), "email")
     member, fresh = Membership.objects.get_or_create(team=actor.team, user=user, defaults={"role": role})
     if not fresh:
         raise Refused(_("%(name)s is in this team already.") % {"name": user}, "email")
@@ -154,7 +158,8 @@ def _keep_an_owner(leaving: Membership) -> None:
         raise Refused(_("A team keeps at least one owner. Make somebody else an owner first."), "role")
 
 
-def _make_user(*, name: str, email: str, password: str) -> User:
+def make_account(*, name: str, email: str, password: str) -> User:
+    """Make a person who can sign in and is in no team yet; Refused when the password is too easy."""
     user = User(email=email.strip().lower(), name=name.strip())
     try:
         validate_password(password, user)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import secrets
 import socket
 import sys
-from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
 
 from django.conf import settings
 
@@ -16,15 +11,6 @@ from panel import broker
 from panel.supervisor.child import Plan
 
 THREADS = 8
-# What the demo team's endpoints answer like: a name that `manage.py demo` knows, and the simulator's words.
-CAST = {
-    "vllm": "vllm",
-    "sglang": "sglang",
-    "litellm": "litellm",
-    "refused": "one-api:key_refused",
-    "asleep": "vllm:asleep@period=600,for=120",
-}
-DEMO_KEY = "PREFLIGHT_DEMO_KEY"
 
 
 def broker_plan() -> Plan:
@@ -61,29 +47,6 @@ def worker_plan() -> Plan:
     )
 
 
-@dataclass(frozen=True)
-class Demo:
-    """Where the demo's servers listen, chosen once for a data folder, and the key they want."""
-
-    ports: dict[str, int]
-    key: str
-
-    def plan(self) -> Plan:
-        """Return the simulator with the whole cast."""
-        listen = [f"--listen=127.0.0.1:{port}={CAST[name]}" for name, port in self.ports.items()]
-        command = (sys.executable, "-m", "checks.simulator", *listen, "--key-env", DEMO_KEY)
-        return Plan("simulator", (*command, "--delay-ms", "40"), env={DEMO_KEY: self.key})
-
-
-def remembered_demo(path: Path) -> Demo:
-    """Return the demo that the file remembers; make it first, with free ports, when it is absent."""
-    if path.is_file():
-        kept = json.loads(path.read_text())
-        if set(kept["ports"]) == set(CAST):
-            return Demo(kept["ports"], kept["key"])
-    with ExitStack() as held:
-        doors = {name: held.enter_context(socket.create_server(("127.0.0.1", 0))) for name in CAST}
-        ports = {name: door.getsockname()[1] for name, door in doors.items()}
-    fresh = Demo(ports, f"sk-demo-{secrets.token_hex(12)}")
-    path.write_text(json.dumps({"ports": fresh.ports, "key": fresh.key}))
-    return fresh
+def simulator_plan(arguments: list[str], env: dict[str, str]) -> Plan:
+    """Return the demo's scripted servers; the key that they want is in the environment."""
+    return Plan("simulator", (sys.executable, "-m", "checks.simulator", *arguments), env=env)

@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from panel.actions import teams
 from panel.broker import BrokerUnavailable
+from panel.management.demo_team import read_or_make_plan
 from panel.supervisor import doors, parts
 from panel.supervisor.loop import Supervisor
 from panel.supervisor.static_files import gather_when_changed
@@ -70,9 +71,10 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=0)
         gather_when_changed(settings.STATIC_ROOT, settings.DATA_DIR / "run" / "static.stamp")
         if demo:
-            played = parts.remembered_demo(settings.DATA_DIR / "demo.json")
-            supervisor.start(played.plan())
-            call_command("demo", ports=played.ports, key=played.key)
+            played = read_or_make_plan(settings.DATA_DIR)
+            key = {"PREFLIGHT_DEMO_KEY": played.key.reveal()}
+            supervisor.start(parts.simulator_plan(played.listen_arguments(), key))
+            call_command("demo", stdout=self.stdout)
         link = "" if demo else _setup_link(address)
         _let_go_of_the_database()
         start_id = secrets.token_hex(8)
