@@ -37,7 +37,7 @@ def test_a_key_that_a_header_can_carry_is_kept(key: str) -> None:
         (KEY + "\u00a0", (Edit.STRIPPED_BLANKS,)),
         (KEY + "\u200b", (Edit.STRIPPED_BLANKS,)),
         ("\ufeff" + KEY, (Edit.STRIPPED_BLANKS,)),
-        (KEY + "\u2060\u3000", (Edit.STRIPPED_BLANKS,)),
+        (KEY + "\u2060\u3000\u2800", (Edit.STRIPPED_BLANKS,)),
         (f'"{KEY}"', (Edit.STRIPPED_QUOTES,)),
         (f"'{KEY}'", (Edit.STRIPPED_QUOTES,)),
         (f"\u201c{KEY}\u201d", (Edit.STRIPPED_QUOTES,)),

@@ -9,20 +9,18 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
 from dotenv import dotenv_values
+
+from tests.parts import require
 
 CLEAN_ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
 
 
 def program(name: str) -> str:
-    """Find a program; without it the test is skipped by name, or fails where all parts are required."""
+    """Find a program; without it the test is skipped by that name, or fails where nothing may be."""
     found = shutil.which(name)
-    if found is None:
-        if os.environ.get("PREFLIGHT_REQUIRE_ALL") == "1":
-            pytest.fail(f"{name} is required and not here")
-        pytest.skip(f"{name} is not here")
-    return found
+    require(found, name)
+    return found or ""
 
 
 def sourced(shell: str, text: str, folder: Path) -> dict[str, str]:
