@@ -43,7 +43,9 @@ def _pour(items: Iterable[T], arrived: SimpleQueue[tuple[T] | _Ended]) -> None:
     arrived.put(_Ended(error))
 
 
-def _gather(arrived: SimpleQueue[tuple[T] | _Ended], size: int, seconds: float) -> tuple[list[T], _Ended | None]:
+def _gather(
+    arrived: SimpleQueue[tuple[T] | _Ended], size: int, seconds: float
+) -> tuple[list[T], _Ended | None]:
     batch: list[T] = []
     deadline: float | None = None
     while len(batch) < size:

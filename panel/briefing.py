@@ -102,9 +102,8 @@ def _budget(lane: Lane, now: datetime | None) -> int:
 
 
 def _not_asked(run: Run, reason: Reason) -> Outcome:
-    assert run.started_at is not None
     step = Step(rung=Rung.CHANNEL, name="brief", status=Status.NOT_TESTABLE, reason=reason)
     return Outcome(
         spec_id=run.code, status=Status.NOT_TESTABLE, rung=Rung.CHANNEL, reason=reason, steps=(step,),
-        started=run.started_at, duration_ms=0.0,
+        started=run.started_at or run.slot, duration_ms=0.0,
     )  # fmt: skip

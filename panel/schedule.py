@@ -44,9 +44,8 @@ def claim_due(now: datetime, *, limit: int = 500) -> list[Run]:
     """
     openings = []
     moves: defaultdict[timedelta, list[int]] = defaultdict(list)
-    for check in _lock_due(now, limit):
-        oldest, following = check.next_run_at, next_slot(check, now)
-        assert oldest is not None  # the query asks for due ones
+    for check, oldest in _lock_due(now, limit):
+        following = next_slot(check, now)
         moves[following - oldest].append(check.pk)
         openings.append(_opening(check, oldest, following))
     for step, pks in moves.items():  # one step for all checks of an interval, unless some fell behind
@@ -54,13 +53,14 @@ def claim_due(now: datetime, *, limit: int = 500) -> list[Run]:
     return ledger.open_slots(openings, now=now)
 
 
-def _lock_due(now: datetime, limit: int) -> list[Check]:
-    return list(
+def _lock_due(now: datetime, limit: int) -> list[tuple[Check, datetime]]:
+    rows = (
         Check.objects.select_for_update(skip_locked=True, of=("self",))
         .select_related("lane__profile")
         .filter(next_run_at__lte=now, paused_at=None, lane__in_use=True)
         .order_by("next_run_at")[:limit]
     )
+    return [(check, check.next_run_at) for check in rows if check.next_run_at is not None]
 
 
 def _opening(check: Check, oldest: datetime, following: datetime) -> ledger.Opening:

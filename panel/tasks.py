@@ -60,7 +60,7 @@ def send(runs: Iterable[Run]) -> None:
     for (place, trigger), pks in doors.items():
         urgency = ASKED_FOR if trigger == Run.Trigger.PERSON else SCHEDULED
         for batch in _batches(pks):
-            climb.apply_async(args=[batch], queue=place, priority=urgency)
+            climb.apply_async(args=(batch,), queue=place, priority=urgency)
 
 
 def _batches(pks: Sequence[int]) -> list[Sequence[int]]:

@@ -41,7 +41,9 @@ def user(email: str = "", **fields: Any) -> User:
     """A person whose password is "correct horse battery"."""
     email = email or f"person-{next(_numbers)}@team.example"
     name = fields.pop("name", email.partition("@")[0].title())
-    return User.objects.create_user(email, fields.pop("password", "correct horse battery"), name=name, **fields)
+    return User.objects.create_user(
+        email, fields.pop("password", "correct horse battery"), name=name, **fields
+    )
 
 
 def member(team: Team | None = None, role: Role = Role.VIEWER, user: User | None = None) -> Membership:

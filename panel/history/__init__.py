@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from panel.history.lane import lane_page
+from panel.history.overview import newest_change, overview, sweep
+from panel.history.run import run_view
 from panel.history.shapes import (
     KINDS,
-    WORST_FIRST,
     BoardRow,
     Cell,
     Changed,
@@ -21,9 +23,12 @@ from panel.history.shapes import (
     Strip,
     Sweep,
 )
+from panel.history.strips import RANGES
+from panel.rollups import WORST_FIRST
 
 __all__ = [
     "KINDS",
+    "RANGES",
     "WORST_FIRST",
     "BoardRow",
     "Cell",
@@ -40,4 +45,9 @@ __all__ = [
     "StepView",
     "Strip",
     "Sweep",
+    "lane_page",
+    "newest_change",
+    "overview",
+    "run_view",
+    "sweep",
 ]

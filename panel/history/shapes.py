@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-# The order in which several lanes' states fold into one, worst first.
-WORST_FIRST = ("down", "degraded", "unknown", "not_testable", "maintenance", "paused", "ok")
 KINDS = ("agent", "replay", "rollout")
 
 
@@ -61,9 +59,10 @@ class Strip:
 
     Each bar covers `bar` from `start` on and holds the worst confirmed state in it; "" where there
     was no evidence. `availability` is (ok + degraded) / (ok + degraded + down) over the runs of the
-    range, None when nothing was observed. `evidence` is the share of runs due since the first
-    evidence that told something, 0.0 to 1.0. `first` is the index of the first bar with evidence,
-    None when there is none: what lies before it is blank, what lies after it is a gap.
+    range, None when nothing was observed. `evidence` is the share of the range's slots that told
+    ok, degraded or down, 0.0 to 1.0; missed and not testable ones did not. `first` is the index of
+    the first bar with evidence, None when there is none: what lies before it is blank, what lies
+    after it is a gap.
     """
 
     states: tuple[str, ...]

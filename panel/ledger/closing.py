@@ -8,6 +8,7 @@ one comes.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -36,12 +37,21 @@ def close_many(results: Iterable[tuple[Run, Outcome]], now: datetime) -> list[Ru
     ends twice. Evidence older than what a lane's state stands on is counted, and changes no state.
     """
     with transaction.atomic():
-        pairs = sorted(_still_ours(results), key=lambda pair: pair[1].started)
-        for run, outcome in pairs:
-            _fill(run, outcome, now)
-        if pairs:
-            _write(pairs)
-    return [run for run, _ in pairs]
+        closed = [_close(run, outcome, now) for run, outcome in _still_ours(results)]
+        if closed:
+            _write(sorted(closed, key=lambda each: each.at))
+    return [each.run for each in closed]
+
+
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    run: Run
+    outcome: Outcome
+    at: datetime
+
+    @property
+    def lane(self) -> int:
+        return self.run.check_order.lane_id
 
 
 def _still_ours(results: Iterable[tuple[Run, Outcome]]) -> list[tuple[Run, Outcome]]:
@@ -55,69 +65,63 @@ def _still_ours(results: Iterable[tuple[Run, Outcome]]) -> list[tuple[Run, Outco
     return [pairs[pk] for pk, attempts in held if pairs[pk][0].attempts == attempts]
 
 
-def _fill(run: Run, outcome: Outcome, now: datetime) -> None:
-    """Copy the outcome into the run's columns. A clock ahead of ours does not reach into the future."""
+def _close(run: Run, outcome: Outcome, now: datetime) -> _Closed:
+    """Copy the outcome into the run's columns; nothing ends later than now, whatever a clock says."""
+    at = min(outcome.started + timedelta(milliseconds=outcome.duration_ms), now)
     run.state, run.lease_until = Run.State.DONE, None
     run.status, run.rung, run.reason = str(outcome.status), int(outcome.rung), str(outcome.reason or "")
-    run.started_at = outcome.started
-    run.finished_at = min(outcome.started + timedelta(milliseconds=outcome.duration_ms), now)
+    run.started_at, run.finished_at = outcome.started, at
     run.duration_ms, run.tokens = round(outcome.duration_ms), outcome.tokens
     run.latency_ms = None if outcome.latency_ms is None else round(outcome.latency_ms)
+    return _Closed(run, outcome, at)
 
 
-def _write(pairs: list[tuple[Run, Outcome]]) -> None:
-    lanes = {run.check_order.lane_id for run, _ in pairs}
+def _write(closed: list[_Closed]) -> None:
+    """Write the closed runs, oldest first, and all that follows from them."""
+    lanes = {each.lane for each in closed}
     lane_states = lock_states(lanes)
     passes_before = {lane: state.last_pass_id for lane, state in lane_states.items()}
-    book = HourBook(lanes, {hour_of(run.finished_at) for run, _ in pairs if run.finished_at})
-    transitions = _judge(pairs, lane_states, book)
+    book = HourBook(lanes, {hour_of(each.at) for each in closed})
+    transitions = _judge(closed, lane_states, book)
     Run.objects.bulk_create(
-        [run for run, _ in pairs], update_conflicts=True, unique_fields=["id"], update_fields=RUN_FIELDS
+        [each.run for each in closed], update_conflicts=True, unique_fields=["id"], update_fields=RUN_FIELDS
     )
     LaneState.objects.bulk_create(
         lane_states.values(), update_conflicts=True, unique_fields=["id"], update_fields=STATE_FIELDS
     )
     book.save()
     Transition.objects.bulk_create(transitions)
-    _keep_steps(pairs, lane_states, {each.run_id for each in transitions})
-    _drop_steps(
-        [old for lane, old in passes_before.items() if old and lane_states[lane].last_pass_id != old]
-    )
+    newest_passes = {state.last_pass_id for state in lane_states.values()}
+    _keep_steps(closed, newest_passes | {each.run_id for each in transitions})
+    _drop_steps([old for old in passes_before.values() if old and old not in newest_passes])
 
 
-def _judge(
-    pairs: list[tuple[Run, Outcome]], lane_states: dict[int, LaneState], book: HourBook
-) -> list[Transition]:
+def _judge(closed: list[_Closed], lane_states: dict[int, LaneState], book: HourBook) -> list[Transition]:
     transitions = []
-    for run, outcome in pairs:
-        assert run.finished_at is not None
-        state = lane_states[run.check_order.lane_id]
-        states.spend(state, run.tokens, run.finished_at)
-        newest = state.evidence_at is None or run.finished_at >= state.evidence_at
-        changed = states.advance(state, run, outcome) if newest else None
-        book.count(state.lane_id, run, state.state if newest else "")
+    for each in closed:
+        state = lane_states[each.lane]
+        states.spend(state, each.run.tokens, each.at)
+        newest = state.evidence_at is None or each.at >= state.evidence_at
+        changed = states.advance(state, each.run, each.outcome, each.at) if newest else None
+        book.count(each.lane, each.run, each.at, state.state if newest else "")
         if changed is not None:
             transitions.append(changed)
     return transitions
 
 
-def _keep_steps(
-    pairs: list[tuple[Run, Outcome]], lane_states: dict[int, LaneState], changing: set[int | None]
-) -> None:
-    newest_passes = {state.last_pass_id for state in lane_states.values()}
+def _keep_steps(closed: list[_Closed], notable: set[int | None]) -> None:
+    """Keep the steps of failures, of what a person asked for, and of the notable runs."""
     RunSteps.objects.bulk_create(
-        RunSteps(run=run, steps=to_json(outcome.steps))
-        for run, outcome in pairs
-        if run.status in ("down", "not_testable")
-        or run.trigger == Run.Trigger.PERSON
-        or run.pk in changing
-        or run.pk in newest_passes
+        RunSteps(run=each.run, steps=to_json(each.outcome.steps))
+        for each in closed
+        if each.run.status in ("down", "not_testable")
+        or each.run.trigger == Run.Trigger.PERSON
+        or each.run.pk in notable
     )
 
 
 def _drop_steps(old_passes: list[int]) -> None:
     """Let the steps of passes go that are no longer the newest, unless they are kept for another reason."""
     changed = Transition.objects.filter(run=OuterRef("run"))
-    RunSteps.objects.filter(run__in=old_passes, run__trigger=Run.Trigger.SCHEDULE).exclude(
-        Exists(changed)
-    ).delete()
+    ordinary = RunSteps.objects.filter(run__in=old_passes, run__trigger=Run.Trigger.SCHEDULE)
+    ordinary.exclude(Exists(changed)).delete()

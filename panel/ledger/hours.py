@@ -46,15 +46,14 @@ class HourBook:
             found = self._rows[lane, hour] = LaneHour(lane_id=lane, hour=hour)
         return found
 
-    def count(self, lane: int, run: Run, confirmed: str) -> None:
+    def count(self, lane: int, run: Run, at: datetime, confirmed: str) -> None:
         """Count a closed run in the hour it ended; `confirmed` is the lane's state after it.
 
         `confirmed` is empty for a run that was older than what the state was made of.
         """
-        assert run.finished_at is not None
-        row = self.row(lane, hour_of(run.finished_at))
+        row = self.row(lane, hour_of(at))
         setattr(row, run.status, getattr(row, run.status) + 1)
-        half = "first" if run.finished_at.minute < 30 else "second"
+        half = "first" if at.minute < 30 else "second"
         field = f"worst_{half}"
         setattr(row, field, rollups.worst((getattr(row, field), confirmed)))
         if run.latency_ms is not None and run.status in ("ok", "degraded"):

@@ -79,7 +79,9 @@ def start(run_ids: Sequence[int], now: datetime) -> list[Run]:
     with transaction.atomic():
         waiting = Run.objects.filter(pk__in=run_ids, state=Run.State.QUEUED)
         runs = list(
-            waiting.select_for_update(skip_locked=True, of=("self",)).select_related("check_order").order_by("pk")
+            waiting.select_for_update(skip_locked=True, of=("self",))
+            .select_related("check_order")
+            .order_by("pk")
         )
         lease = now + CLIMB * (2 + math.ceil(len(runs) / CLIMBS_AT_ONCE))
         waiting.filter(pk__in=[run.pk for run in runs]).update(

@@ -33,22 +33,21 @@ def next_state(before: str, recent: str, check: Check) -> str:
     return "degraded" if before == "degraded" and way_up.count("o") < check.up_k else "ok"
 
 
-def advance(state: LaneState, run: Run, outcome: Outcome) -> Transition | None:
-    """Make the closed run the newest evidence of its lane; return the transition it confirms, if any."""
-    assert run.finished_at is not None
+def advance(state: LaneState, run: Run, outcome: Outcome, at: datetime) -> Transition | None:
+    """Make the run, closed at `at`, its lane's newest evidence; return the transition it confirms, if any."""
     state.recent = (state.recent + LETTERS[outcome.status])[-REMEMBERED:]
     before, after = state.state, next_state(state.state, state.recent, run.check_order)
     state.status, state.rung, state.reason = run.status, run.rung, run.reason
-    state.latency_ms, state.evidence_at, state.last_run = run.latency_ms, run.finished_at, run
-    state.passed = state.passed | _passed(outcome, run.finished_at)
+    state.latency_ms, state.evidence_at, state.last_run = run.latency_ms, at, run
+    state.passed = state.passed | _passed(outcome, at)
     state.token_parameter = outcome.token_parameter or state.token_parameter
     if outcome.status in (Status.OK, Status.DEGRADED):
         state.last_pass = run
     if after == before:
         return None
-    state.state, state.since = after, run.finished_at
+    state.state, state.since = after, at
     return Transition(
-        lane_id=state.lane_id, at=run.finished_at, before=before, after=after, rung=run.rung,
+        lane_id=state.lane_id, at=at, before=before, after=after, rung=run.rung,
         reason=run.reason, run=run,
     )  # fmt: skip
 

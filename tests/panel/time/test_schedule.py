@@ -1,9 +1,10 @@
-"""When checks run: slots that do not drift or bunch, one row a slot, a sane account of what was slept through."""
+"""When checks run: slots that neither drift nor bunch, one row a slot, an account of what was missed."""
 
 from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 
@@ -62,7 +63,7 @@ def test_an_hour_of_late_ticks_does_not_drift() -> None:
         schedule.claim_due(NOW + timedelta(minutes=minute, seconds=minute % 3))
     slots = list(Run.objects.order_by("slot").values_list("slot", flat=True))
     assert len(slots) == 60
-    assert {later - sooner for sooner, later in zip(slots, slots[1:], strict=False)} == {timedelta(minutes=1)}
+    assert {later - sooner for sooner, later in pairwise(slots)} == {timedelta(minutes=1)}
     assert check.runs.count() == 60
 
 
@@ -118,13 +119,14 @@ def test_missed_slots_fall_into_the_hours_they_belong_to() -> None:
     check = due_check(ago=timedelta(hours=3), interval_s=1800)
     schedule.claim_due(NOW)
     slots = Counter(
-        slot.replace(minute=0, second=0) for slot in check.runs.filter(state="missed").values_list("slot", flat=True)
+        slot.replace(minute=0, second=0)
+        for slot in check.runs.filter(state="missed").values_list("slot", flat=True)
     )
     assert slots == {hour.hour: hour.missed for hour in LaneHour.objects.all()}
 
 
 @pytest.mark.parametrize("checks", [1, 12])
-def test_claiming_takes_the_same_number_of_queries_for_one_and_for_many(checks, django_assert_num_queries) -> None:
+def test_claiming_costs_the_same_queries_for_one_and_for_many(checks, django_assert_num_queries) -> None:
     for _ in range(checks):
         due_check()
     with django_assert_num_queries(8):  # four of them savepoints

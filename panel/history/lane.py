@@ -1,0 +1,66 @@
+"""One lane's page: its sisters' strips, its newest run, its latency, and what happened to the profile."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from panel.history.lanes import lane_now, no_lane, rows_of_profile, under_way
+from panel.history.run import run_view
+from panel.history.shapes import KINDS, Happened, LaneNow, LanePage, RunView
+from panel.history.strips import RANGES, chart, hours_of, p95, strip
+from panel.models import Profile, Run, Transition
+
+HAPPENED_SHOWN = 50
+
+
+def lane_page(profile: Profile, kind: str, range: str, now: datetime) -> LanePage:
+    """Return the page of the profile's lane of this kind over "24h", "7d" or "30d".
+
+    At most seven queries, however long the range. Raises KeyError for another range.
+    """
+    span = RANGES[range]
+    rows = {row["kind"]: row for row in rows_of_profile(profile)}
+    running = under_way(rows.values())
+    hours = hours_of([row["pk"] for row in rows.values()], span, now)
+    lanes = {
+        each: lane_now(row, now, running=row["check_order"] in running, p95_ms=p95(hours.get(row["pk"], ())))
+        for each, row in rows.items()
+    }
+    chosen = lanes.get(kind) or no_lane(kind, profile.code, profile.name)
+    open_run = running.get(rows[kind]["check_order"], "") if kind in rows else ""
+    return LanePage(
+        now=chosen,
+        strips=tuple(
+            (each, strip(hours.get(lanes[each].lane_id, ()), span, now))
+            for each in KINDS
+            if each in lanes and lanes[each].in_use
+        ),
+        run=_newest_run(chosen, open_run),
+        chart=chart(hours.get(chosen.lane_id, ()), span, now),
+        transitions=_happened([lane.lane_id for lane in lanes.values()], span.start(now)),
+        range=range,
+        lanes=tuple(lanes.get(each) or no_lane(each, profile.code, profile.name) for each in KINDS),
+    )
+
+
+def _newest_run(lane: LaneNow, open_run: str) -> RunView | None:
+    """Return the run the state stands on; before there is one, the run under way."""
+    code = lane.last_run_code or open_run
+    run = Run.objects.filter(code=code).first() if code else None
+    return run_view(run) if run is not None else None
+
+
+def _happened(lanes: Collection[int], since: datetime) -> tuple[Happened, ...]:
+    """Return what was confirmed of the lanes, newest first."""
+    rows = (
+        Transition.objects.filter(lane__in=lanes, at__gte=since)
+        .order_by("-at", "-pk")
+        .values_list("lane", "lane__kind", "at", "before", "after", "rung", "reason", "run__code")
+    )[:HAPPENED_SHOWN]
+    happened, followed = [], dict[int, datetime]()
+    for lane, kind, at, before, after, rung, reason, code in rows:
+        lasted = followed[lane] - at if lane in followed else None
+        happened.append(Happened(at, kind, before, after, rung, reason, lasted, code or ""))
+        followed[lane] = at
+    return tuple(happened)

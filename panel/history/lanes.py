@@ -1,0 +1,120 @@
+"""Lanes as they are at one moment: the confirmed state, unless it is too old or the lane is paused."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from django.db.models import QuerySet
+
+from panel.history.shapes import LaneNow
+from panel.models import Lane, Profile, Run, Team
+
+STALE_AFTER = 2  # intervals
+RUNGS = range(1, 6)
+PIPS = {"ok": "pass", "degraded": "warn", "down": "fail", "not_testable": "nt"}
+FIELDS = (
+    "pk", "kind", "in_use", "model", "endpoint__name", "endpoint__code",
+    "profile__code", "profile__name", "profile__environment", "profile__generation", "profile__version",
+    "profile__model", "profile__endpoint__name", "profile__endpoint__code",
+    "check_order", "check_order__interval_s", "check_order__down_k", "check_order__down_n",
+    "check_order__paused_at",
+    "now__state", "now__since", "now__status", "now__rung", "now__reason", "now__latency_ms",
+    "now__evidence_at", "now__recent", "now__last_run__code",
+)  # fmt: skip
+
+LaneRow = dict[str, Any]
+
+
+def rows_of_team(team: Team) -> list[LaneRow]:
+    """Return the team's lanes, by the names of their profiles."""
+    return _rows(Lane.objects.filter(profile__team=team).order_by("profile__name", "profile_id"))
+
+
+def rows_of_profile(profile: Profile) -> list[LaneRow]:
+    """Return the profile's lanes."""
+    return _rows(Lane.objects.filter(profile=profile).order_by("pk"))
+
+
+def under_way(rows: Collection[LaneRow]) -> dict[int, str]:
+    """Return the code of the newest open run of each lane's check that has one, by the check."""
+    checks = [row["check_order"] for row in rows]
+    runs = Run.objects.filter(
+        check_order__in=checks, state__in=(Run.State.QUEUED, Run.State.RUNNING), lease_until__isnull=False
+    )
+    return dict(runs.order_by("slot").values_list("check_order_id", "code"))
+
+
+def lane_now(row: LaneRow, now: datetime, *, running: bool, p95_ms: int | None) -> LaneNow:
+    """Return the lane of the row as it is at `now`."""
+    state, since = _state(row, now)
+    inherited: Literal["", "profile__"] = "" if row["endpoint__code"] else "profile__"
+    recent: str = row["now__recent"] or ""
+    return LaneNow(
+        kind=row["kind"],
+        profile_code=row["profile__code"],
+        profile_name=row["profile__name"],
+        lane_id=row["pk"],
+        in_use=row["in_use"],
+        state=state,
+        since=since,
+        reason=row["now__reason"] or "",
+        status=row["now__status"] or "",
+        rung=row["now__rung"],
+        model=row["model"] or row["profile__model"],
+        endpoint_name=row[f"{inherited}endpoint__name"] or "",
+        latency_ms=row["now__latency_ms"],
+        p95_ms=p95_ms,
+        evidence_at=row["now__evidence_at"],
+        failures=_failures(recent, row["check_order__down_n"] or 1),
+        failures_needed=row["check_order__down_k"] or 1,
+        recovering=row["now__state"] == "down" and recent[-1:] in ("o", "g"),
+        running=running,
+        interval_s=row["check_order__interval_s"] or 0,
+        pips=_pips(row["now__status"] or "", row["now__rung"], running),
+        last_run_code=row["now__last_run__code"] or "",
+        endpoint_code=row[f"{inherited}endpoint__code"] or "",
+    )
+
+
+def no_lane(kind: str, profile_code: str, profile_name: str) -> LaneNow:
+    """Return what stands where a profile has no such lane."""
+    return LaneNow(
+        kind=kind, profile_code=profile_code, profile_name=profile_name, lane_id=0, in_use=False,
+        state="unknown", since=None, reason="", status="", rung=None, model="", endpoint_name="",
+        latency_ms=None, p95_ms=None, evidence_at=None, failures=0, failures_needed=1, recovering=False,
+        running=False, interval_s=0, pips=_pips("", None, False), last_run_code="",
+    )  # fmt: skip
+
+
+def _rows(lanes: QuerySet[Lane]) -> list[LaneRow]:
+    return list(lanes.values(*FIELDS))
+
+
+def _state(row: LaneRow, now: datetime) -> tuple[str, datetime | None]:
+    if row["check_order__paused_at"] is not None:
+        return "paused", row["check_order__paused_at"]
+    evidence_at, interval_s = row["now__evidence_at"], row["check_order__interval_s"]
+    if evidence_at is None or interval_s is None:
+        return "unknown", None
+    stale_at = evidence_at + timedelta(seconds=STALE_AFTER * interval_s)
+    if now > stale_at:
+        return "unknown", stale_at
+    return row["now__state"], row["now__since"]
+
+
+def _failures(recent: str, window: int) -> int:
+    told = recent.replace("n", "")
+    return told[-window:].count("d") if recent.endswith("d") else 0
+
+
+def _pips(status: str, rung: int | None, running: bool) -> tuple[str, str, str, str, str]:
+    marks = ["none"] * len(RUNGS)
+    if rung is not None and status in PIPS:
+        marks[: rung - 1] = ["pass"] * (rung - 1)
+        marks[rung - 1] = PIPS[status]
+    elif running:
+        marks[0] = "run"
+    first, second, third, fourth, fifth = marks
+    return first, second, third, fourth, fifth

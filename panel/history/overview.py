@@ -1,0 +1,84 @@
+"""The team's first page: board, counts, findings, and whether anything looks at all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from panel.history.findings import findings
+from panel.history.lanes import LaneRow, lane_now, no_lane, rows_of_team, under_way
+from panel.history.shapes import KINDS, BoardRow, Cell, LaneNow, Overview, Sweep
+from panel.history.strips import RANGES, HourRow, hours_of, p95, strip
+from panel.models import Pulse, Team
+from panel.rollups import WORST_FIRST
+
+SILENT_AFTER = timedelta(seconds=30)
+DAY = RANGES["24h"]
+
+
+def overview(team: Team, now: datetime) -> Overview:
+    """Return the team's overview at `now`: four queries, however many profiles."""
+    rows = rows_of_team(team)
+    running = under_way(rows)
+    hours = hours_of([row["pk"] for row in rows], DAY, now)
+    by_profile: dict[str, dict[str, Cell]] = {}
+    for row in rows:
+        cell = _cell(row, hours.get(row["pk"], ()), now, running=row["check_order"] in running)
+        by_profile.setdefault(row["profile__code"], {})[row["kind"]] = cell
+    heads = {row["profile__code"]: row for row in rows}
+    lanes = [cell.now for cells in by_profile.values() for cell in cells.values() if cell.now.in_use]
+    found = findings(lanes)
+    return Overview(
+        rows=tuple(_board_row(heads[code], cells, now) for code, cells in by_profile.items()),
+        counts=_counts(lanes),
+        findings=found,
+        lanes_total=len(lanes),
+        causes_down=sum(finding.state == "down" for finding in found),
+        sweep=sweep(now),
+    )
+
+
+def sweep(now: datetime) -> Sweep:
+    """Return when the sweep was last seen at work: one query."""
+    at = Pulse.objects.filter(name="tick").values_list("at", flat=True).first()
+    return Sweep(at=at, silent=at is None or now - at > SILENT_AFTER)
+
+
+def newest_change(team: Team, now: datetime) -> str:
+    """Return a word that changes whenever the team's overview or a lane's page would: three queries.
+
+    It changes with evidence, open runs, edits, and with evidence that grows too old, so a page that
+    still has the same word need not be drawn again.
+    """
+    rows = rows_of_team(team)
+    running = under_way(rows)
+    said = [
+        (row, lane_now(row, now, running=row["check_order"] in running, p95_ms=None).state) for row in rows
+    ]
+    text = repr((said, sorted(running.items()), sweep(now).silent))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _cell(row: LaneRow, hours: Sequence[HourRow], now: datetime, *, running: bool) -> Cell:
+    return Cell(lane_now(row, now, running=running, p95_ms=p95(hours)), strip(hours, DAY, now))
+
+
+def _board_row(head: LaneRow, cells: Mapping[str, Cell], now: datetime) -> BoardRow:
+    code, name = head["profile__code"], head["profile__name"]
+    empty = strip((), DAY, now)
+    return BoardRow(
+        profile_code=code,
+        name=name,
+        environment=head["profile__environment"],
+        generation=head["profile__generation"],
+        version=head["profile__version"],
+        cells=tuple(cells.get(kind) or Cell(no_lane(kind, code, name), empty) for kind in KINDS),
+    )
+
+
+def _counts(lanes: Sequence[LaneNow]) -> dict[str, int]:
+    counts = dict.fromkeys(WORST_FIRST, 0)
+    for lane in lanes:
+        counts[lane.state] += 1
+    return counts

@@ -1,0 +1,146 @@
+"""One run as a ladder of five rungs, from its row and, while they are kept, its full steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from panel.history.shapes import Changed, EvidenceView, RungView, RunView, StepView
+from panel.models import LaneState, Run, RunSteps
+
+RUNGS = (1, 2, 3, 4, 5)
+PASSED = ("ok", "degraded")
+# A step that only helps to explain: a server without a model list still answers chats.
+SUPPORTING = ("models",)
+_WORST_FIRST = ("down", "not_testable", "degraded", "not_reached", "ok")
+_CERTIFICATE = ("subject", "issuer", "names", "not_before", "not_after", "tls_version")
+
+Plain = dict[str, Any]
+
+
+def run_view(run: Run) -> RunView:
+    """Return the run: at most four queries, three for a run that passed."""
+    row = Run.objects.select_related("check_order__lane__profile", "asked_by").get(pk=run.pk)
+    kept = RunSteps.objects.filter(run=run).values_list("steps", flat=True).first()
+    lane = row.check_order.lane
+    passed = LaneState.objects.filter(lane=lane).values_list("passed", flat=True).first() or {}
+    rungs = tuple(_rung(row, number, kept or [], passed.get(str(number), "")) for number in RUNGS)
+    decisive = _decisive(_of_rung(kept or [], row.rung or 0))
+    return RunView(
+        code=row.code,
+        state=row.state,
+        trigger=row.trigger,
+        status=row.status,
+        rung=row.rung,
+        reason=row.reason,
+        candidates=tuple(decisive.get("candidates", ())) if decisive else (),
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        duration_ms=row.duration_ms,
+        tokens=row.tokens,
+        place=row.place,
+        steps=tuple(_step(step) for step in kept or []),
+        rungs=rungs,
+        kind=lane.kind,
+        profile_code=lane.profile.code,
+        profile_name=lane.profile.name,
+        profile_version=row.profile_version,
+        key_number=row.key_number,
+        slot=row.slot,
+        latency_ms=row.latency_ms,
+        asked_by=str(row.asked_by or ""),
+        steps_kept=kept is not None,
+        changed=_changed(row),
+    )
+
+
+def _rung(run: Run, number: int, steps: list[Plain], passed: str) -> RungView:
+    own = _of_rung(steps, number)
+    decisive = _decisive(own) or {}
+    evidence = decisive.get("evidence") or next(
+        (step["evidence"] for step in reversed(own) if step.get("evidence")), None
+    )
+    timings = (evidence or {}).get("timings", {})
+    return RungView(
+        number=number,
+        status=decisive.get("status") or _status_from_row(run, number),
+        say={name: value for step in own for name, value in step.get("say", {}).items()},
+        reason=decisive.get("reason", "") or (run.reason if run.rung == number else ""),
+        duration_ms=sum(step.get("duration_ms", 0.0) for step in own) if own else None,
+        phases=tuple(timings.items()),
+        last_passed_at=datetime.fromisoformat(passed) if passed else None,
+        steps=tuple(_step(step) for step in own),
+        evidence=_evidence(evidence) if evidence else None,
+    )
+
+
+def _of_rung(steps: Sequence[Plain], number: int) -> list[Plain]:
+    return [step for step in steps if step["rung"] == number]
+
+
+def _decisive(steps: Sequence[Plain]) -> Plain | None:
+    """Return the step that says how the rung ended: the worst, and of equals the last."""
+    deciding = [step for step in steps if step["name"] not in SUPPORTING]
+    return min(reversed(deciding), key=lambda step: _WORST_FIRST.index(step["status"]), default=None)
+
+
+def _status_from_row(run: Run, number: int) -> str:
+    """Return what the row alone tells of a rung."""
+    if run.state != Run.State.DONE or run.rung is None or number > run.check_order.top_rung:
+        return ""
+    if number == run.rung:
+        return run.status
+    if number < run.rung:
+        return "ok"
+    return "not_reached"
+
+
+def _step(step: Plain) -> StepView:
+    return StepView(
+        rung=step["rung"],
+        name=step["name"],
+        status=step["status"],
+        reason=step.get("reason", ""),
+        candidates=tuple(step.get("candidates", ())),
+        say=step.get("say", {}),
+        duration_ms=step.get("duration_ms", 0.0),
+        tokens=step.get("tokens", 0),
+    )
+
+
+def _evidence(evidence: Plain) -> EvidenceView:
+    failure = evidence.get("failure", {})
+    certificate = evidence.get("certificate", {})
+    return EvidenceView(
+        method=evidence.get("method", ""),
+        url=evidence.get("url", ""),
+        model=evidence.get("model", ""),
+        status=evidence.get("status"),
+        headers=tuple(evidence.get("headers", {}).items()),
+        body=evidence.get("body", ""),
+        failure=failure.get("kind", ""),
+        message=failure.get("message", ""),
+        chain=tuple((name, text) for name, text in failure.get("chain", ())),
+        peer=evidence.get("peer", ""),
+        addresses=tuple(evidence.get("addresses", ())),
+        certificate=tuple((name, _line(certificate[name])) for name in _CERTIFICATE if name in certificate),
+    )
+
+
+def _line(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else ", ".join(value)
+
+
+def _changed(run: Run) -> Changed | None:
+    """Compare a failure with the pass before it."""
+    if run.status not in ("down", "not_testable"):
+        return None
+    passes = Run.objects.filter(check_order=run.check_order, status__in=PASSED, slot__lt=run.slot)
+    last = passes.order_by("-slot").first()
+    if last is None:
+        return None
+    profile, key = (last.profile_version, run.profile_version), (last.key_number, run.key_number)
+    if profile[0] == profile[1] and key[0] == key[1]:
+        return None
+    return Changed(last.finished_at or last.slot, last.code, profile, key)
