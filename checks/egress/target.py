@@ -30,9 +30,9 @@ def target_of(url: httpx.URL, ca_file: str | None) -> Target:
     if url.scheme not in _PORTS or not url.host:
         raise Refused(FailureKind.PROTOCOL, "The URL is missing an 'http://' or 'https://' protocol.")
     if url.userinfo:
-        raise Refused(FailureKind.PROTOCOL, "The URL carries a user name or password.")
+        raise Refused(FailureKind.PROTOCOL, "Invalid URL: it carries a user name or password.")
     port = url.port if url.port is not None else _PORTS[url.scheme]
     if not 1 <= port <= 65_535:
-        raise Refused(FailureKind.PROTOCOL, f"Invalid port: {port}.")
+        raise Refused(FailureKind.PROTOCOL, f"Invalid URL: there is no port {port}.")
     context = trusting(ca_file) if url.scheme == "https" else None
     return Target(url.raw_host.decode("ascii"), port, context)

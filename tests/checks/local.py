@@ -24,13 +24,12 @@ Behaviour = Callable[[socket.socket, bytes], None]
 
 @dataclass
 class LocalServer:
-    """A listening server; `seen` holds the requests, `busiest` the most connections it had at once."""
+    """A listening server; `seen` holds the requests."""
 
     port: int
     scheme: str = "http"
     host: str = "127.0.0.1"
     seen: list[bytes] = field(default_factory=list)
-    busiest: int = 0
     stopped: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -72,23 +71,15 @@ def serving(
 def _accept(
     listener: socket.socket, server: LocalServer, behaviour: Behaviour, tls: ssl.SSLContext | None
 ) -> None:
-    busy = 0
-    lock = threading.Lock()
-
     def serve_one(connection: socket.socket) -> None:
-        nonlocal busy
-        with lock:
-            busy += 1
-            server.busiest = max(server.busiest, busy)
         with suppress(OSError), connection:
             connection.settimeout(10)
             with tls.wrap_socket(connection, server_side=True) if tls else connection as wrapped:
                 request = _read_request(wrapped)
-                server.seen.append(request)
-                behaviour(wrapped, request)
+                if request:  # the network rung connects and says nothing
+                    server.seen.append(request)
+                    behaviour(wrapped, request)
                 wrapped.shutdown(socket.SHUT_WR)
-        with lock:
-            busy -= 1
 
     while not server.stopped.is_set():
         try:
