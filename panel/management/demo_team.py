@@ -1,0 +1,201 @@
+"""The demo: scripted servers, and a team whose lanes call them.
+
+The team's last day is played through the ledger, from the same table the servers follow; from the
+moment of `up --demo` on, everything is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import secrets
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from checks import Outcome, Reason, Rung, Status, Step
+from checks.spec import Masked
+from panel import ledger
+from panel.actions import checks, endpoints, profiles, teams
+from panel.actions.profiles import LaneDraft, ProfileDraft
+from panel.models import Check, Endpoint, Lane, Membership, Role, Run, Team, User
+
+TEAM = "Atlas Agents"
+PEOPLE = (
+    ("Lin Yue", "lin@demo.example", Role.OWNER),
+    ("Chen Bo", "chen@demo.example", Role.ENGINEER),
+    ("Marta Silva", "marta@demo.example", Role.VIEWER),
+)
+PLAYED = timedelta(hours=24)
+PLAYED_EVERY = timedelta(minutes=10)
+BROKE = timedelta(minutes=25)
+
+
+@dataclass(frozen=True, slots=True)
+class DemoServer:
+    """One scripted server and the endpoint that calls it.
+
+    `script` is a family with its fault, as the simulator's `--listen` takes it; `reason` is what the
+    played past says of that fault, None for a server that is well.
+    """
+
+    name: str
+    script: str
+    kind: str
+    path: str
+    median_ms: int
+    reason: Reason | None = None
+
+
+SERVERS = (
+    DemoServer("relay-main", "one-api:overloaded@period=7200,for=240", "openai", "/v1", 310),
+    DemoServer("relay-eu", "one-api:key_expired", "openai", "/v1", 290, Reason.AUTH_KEY_DISABLED_OR_EXPIRED),
+    DemoServer("deepseek-team", "deepseek", "openai", "/v1", 480),
+    DemoServer("gpu-a11", "vllm", "vllm", "/v1", 1240),
+    DemoServer("gpu-a12", "vllm:slow", "vllm", "/v1", 1500, Reason.LATENCY_OVER_LIMIT),
+    DemoServer("gpu-b02", "vllm:no_version", "vllm", "", 40, Reason.BASE_URL_MISSING_V1),
+)
+
+# profile, environment, generation, then endpoint and model of agent, replay, rollout ("" = not in use)
+PROFILES = (
+    ("grpo-prod", "production", "1.x", ("relay-eu", "relay-main", "gpu-a11")),
+    ("grpo-canary", "staging", "1.x", ("relay-eu", "relay-main", "gpu-a11")),
+    ("search-agent", "production", "0.x", ("deepseek-team", "deepseek-team", "gpu-a12")),
+    ("sql-agent-dev", "dev", "0.x", ("relay-main", "relay-main", "gpu-b02")),
+    ("nightly-eval", "batch", "0.x", ("deepseek-team", "deepseek-team", "")),
+)
+MODEL = "qwen3-8b"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPlan:
+    """Where the scripted servers listen and which key they want; kept so that a restart finds them."""
+
+    ports: tuple[int, ...]
+    key: Masked
+
+    def listen_arguments(self) -> list[str]:
+        """The simulator's arguments, the key apart (`PREFLIGHT_DEMO_KEY`)."""
+        pairs = zip(self.ports, SERVERS, strict=True)
+        listens = [f"--listen=127.0.0.1:{port}={server.script}" for port, server in pairs]
+        return [*listens, "--key-env=PREFLIGHT_DEMO_KEY", f"--models={MODEL}", "--delay-ms=300"]
+
+
+def read_or_make_plan(data_dir: Path) -> DemoPlan:
+    """Return the plan kept in `demo.json` (0600); choose free ports and a key the first time."""
+    path = data_dir / "demo.json"
+    if not path.exists():
+        said = {"ports": _free_ports(len(SERVERS)), "key": f"sk-demo-{secrets.token_hex(16)}"}
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            json.dump(said, file)
+    said = json.loads(path.read_text())
+    return DemoPlan(tuple(said["ports"]), Masked(said["key"]))
+
+
+def make_team(plan: DemoPlan, password: str, now: datetime) -> Team:
+    """Make the demo team with its past, once; give its people this start's password every time."""
+    people = [_person(name, email, password) for name, email, _ in PEOPLE]
+    team = Team.objects.filter(memberships__user=people[0]).first()
+    if team is None:
+        owner = teams.create(user=people[0], name=TEAM)
+        team = owner.team
+        for user, (_, email, role) in zip(people[1:], PEOPLE[1:], strict=True):
+            teams.add_member(actor=owner, email=user.email, role=role)
+        _furnish(owner, plan)
+        _play_past(team, now)
+    return team
+
+
+def _person(name: str, email: str, password: str) -> User:
+    user = User.objects.filter(email=email).first() or User.objects.create_user(email, name=name)
+    user.set_password(password)
+    user.save()
+    return user
+
+
+def _furnish(owner: Membership, plan: DemoPlan) -> None:
+    made = {
+        server.name: endpoints.create(
+            actor=owner, name=server.name, kind=server.kind, base_url=f"http://127.0.0.1:{port}{server.path}",
+            key=plan.key,
+        )
+        for port, server in zip(plan.ports, SERVERS, strict=True)
+    }  # fmt: skip
+    for name, environment, generation, uses in PROFILES:
+        draft = ProfileDraft(
+            name=name, environment=environment, generation=generation, endpoint=made[uses[0]], model=MODEL,
+            engineers_take_keys=True, lanes=dict(_lane_drafts(made, uses)),
+        )  # fmt: skip
+        profile = profiles.create(actor=owner, draft=draft)
+        if name == "nightly-eval":
+            checks.pause(actor=owner, lane=profile.lanes.get(kind="replay"))
+
+
+def _lane_drafts(made: dict[str, Endpoint], uses: tuple[str, ...]) -> Iterator[tuple[str, LaneDraft]]:
+    for kind, name in zip(Lane.Kind.values, uses, strict=True):
+        yield (
+            kind,
+            LaneDraft(
+                in_use=bool(name),
+                endpoint=made.get(name) if name and name != uses[0] else None,
+                latency_limit_ms=2000 if kind == "rollout" else None,
+                interval_s=60,
+            ),
+        )
+
+
+def _play_past(team: Team, now: datetime) -> None:
+    """Close a day of runs through the ledger, slot by slot, as if they had been climbed."""
+    orders = list(
+        Check.objects.filter(lane__profile__team=team, lane__in_use=True).select_related(
+            "lane__profile__endpoint", "lane__endpoint"
+        )
+    )
+    dice = random.Random(20_261_130)  # noqa: S311 - a picture, not a secret
+    slot = now - PLAYED
+    while slot < now - PLAYED_EVERY:
+        runs = Run.objects.bulk_create(
+            [
+                Run(check_order=order, slot=slot, state="running", attempts=1, profile_version=1)
+                for order in orders
+            ]
+        )
+        ledger.close_many([(run, _played(run, slot, now, dice)) for run in runs], slot + timedelta(seconds=9))
+        slot += PLAYED_EVERY
+
+
+def _played(run: Run, slot: datetime, now: datetime, dice: random.Random) -> Outcome:
+    lane = run.check_order.lane
+    endpoint = lane.effective_endpoint
+    server = next(each for each in SERVERS if endpoint is not None and each.name == endpoint.name)
+    latency = server.median_ms * dice.lognormvariate(0, 0.18)
+    reason = server.reason if slot > now - BROKE or server.name == "gpu-b02" else None
+    if reason is None and dice.random() < 0.006:
+        reason = Reason.UPSTREAM_OVERLOADED
+    if reason is Reason.LATENCY_OVER_LIMIT:
+        latency, status = 3400 * dice.lognormvariate(0, 0.1), Status.DEGRADED
+    else:
+        status = Status.DOWN if reason else Status.OK
+    steps = (
+        Step(Rung.NETWORK, "connect", Status.OK, duration_ms=dice.uniform(0.4, 3)),
+        Step(Rung.CHANNEL, "chat", status, reason=reason, duration_ms=latency, tokens=0 if reason else 31),
+    )
+    return Outcome(
+        spec_id=run.code, status=status, rung=Rung.CHANNEL, reason=reason, steps=steps, started=slot,
+        duration_ms=latency + 5, tokens=0 if status is Status.DOWN else 31,
+        latency_ms=None if status is Status.DOWN else latency,
+    )  # fmt: skip
+
+
+def _free_ports(count: int) -> list[int]:
+    """Hold several ports at once, so that they differ, and let them go."""
+    with ExitStack() as stack:
+        held = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in held:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in held]
