@@ -21,6 +21,7 @@ class Fault:
     the address a person stored; in `certificate`, the one the caller's TLS context must carry.
     `asks` is the question (a name in `effects.asks.ASKS`) without which it does not show.
     `key` is what the caller must present instead of the site's key; None where that does not matter.
+    `alive` marks an odd answer that still is one: the verdict names it, the lane stays green.
     """
 
     what: str
@@ -31,6 +32,7 @@ class Fault:
     certificate: Literal["", "good", "untrusted", "expired", "other_name"] = ""
     asks: str = ""
     key: str | None = None
+    alive: bool = False
 
 
 def by(families: str, effect: Effect | None = None) -> Mapping[str, Effect | None]:
@@ -39,6 +41,7 @@ def by(families: str, effect: Effect | None = None) -> Mapping[str, Effect | Non
 
 
 ALL = " ".join(name for name in FAMILIES if name != "nginx")
+VERSIONED_BASE = " ".join(name for name in ALL.split() if FAMILIES[name].base)
 VERSIONED = "vllm sglang openai vendor one-api azure"
 A, M, Q, R = answers, models, questions, refusals
 
@@ -96,7 +99,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "wrong_segment": Fault(
             "was stored under another product's path",
             "base_url_wrong_path",
-            by("azure deepseek vendor"),
+            by("azure vendor"),
             url="wrong_segment",
         ),
         "console_without_version": Fault(
@@ -106,7 +109,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "html_as_json": Fault(
             "answers a web page and calls it JSON", "base_url_html_page", by(ALL, A.html_as_json)
         ),
-        "no_api": Fault("is a static site, not an API", "base_url_html_page", by("nginx")),
+        "no_api": Fault("is a static site, not an API", "base_url_wrong_path", by("nginx")),
         "static_site": Fault(
             "is a site that shows its front page for every path",
             "base_url_html_page",
@@ -184,7 +187,10 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         ),
         "filtered": Fault("filters the prompt", "content_filtered", R.filtered),
         "stopped_by_filter": Fault(
-            "filters the answer", "content_filtered", by("azure vendor", A.stopped_by_filter)
+            "filters the answer",
+            "content_filtered",
+            by("azure vendor", A.stopped_by_filter),
+            alive=True,
         ),
         # quota, rate
         "quota_empty": Fault("has no money left for the caller", "quota_exhausted", R.quota_empty),
@@ -200,7 +206,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         ),
         "body_refused": Fault("takes no body of that size", "payload_too_large", R.body_refused),
         "gateway_empty": Fault(
-            "has no model server registered", "model_no_channel", by("agl-gateway", A.gateway_empty)
+            "has no model server registered", "server_not_ready", by("agl-gateway", A.gateway_empty)
         ),
         "gateway_paused": Fault(
             "is paused while training updates", "upstream_overloaded", by("agl-gateway", A.gateway_paused)
@@ -331,7 +337,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "text_answer": Fault(
             "answers a line of text", "non_json_body", by("one-api new-api vendor", A.text_answer)
         ),
-        "empty_body": Fault("answers 200 and nothing", "non_json_body", by(ALL, A.empty_body)),
+        "empty_body": Fault("answers 200 and nothing", "non_json_body", by(VERSIONED_BASE, A.empty_body)),
         "bytes_answer": Fault(
             "answers packed bytes without saying so", "non_json_body", by(ALL, A.bytes_answer)
         ),
@@ -339,11 +345,16 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "nested_json": Fault(
             "answers brackets a hundred thousand deep", "non_json_body", by(ALL, A.nested_json)
         ),
-        "text_plain_json": Fault("sends its JSON as text/plain", "", by(ALL, A.text_plain_json)),
-        "reasoning_only": Fault(
-            "spends the whole answer on reasoning", "content_empty_reasoning", by(ALL, A.reasoning_only)
+        "text_plain_json": Fault(
+            "sends its JSON as text/plain", "stream_framing_mismatch", by(ALL, A.text_plain_json)
         ),
-        "null_content": Fault("answers null", "content_empty_reasoning", by(ALL, A.null_content)),
+        "reasoning_only": Fault(
+            "spends the whole answer on reasoning",
+            "content_empty_reasoning",
+            by(ALL, A.reasoning_only),
+            alive=True,
+        ),
+        "null_content": Fault("answers null", "content_empty_reasoning", by(ALL, A.null_content), alive=True),
         "body_50mb": Fault("sends fifty megabytes", "answer_too_large", by(ALL, A.body_50mb)),
         "gzip_bomb": Fault(
             "sends a small body that unpacks without end", "answer_too_large", by(ALL, A.gzip_bomb)
@@ -363,7 +374,9 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
             by("azure", A.empty_chunk),
             asks="stream",
         ),
-        "stream_cut": Fault("breaks off its stream", "stream_truncated", by(ALL, A.stream_cut)),
+        "stream_cut": Fault(
+            "breaks off its stream", "stream_truncated", by(ALL, A.stream_cut), asks="stream"
+        ),
         "cut_body": Fault("breaks off its answer", "stream_truncated", by(ALL, A.cut_body)),
         "sse_unasked": Fault(
             "streams without being asked", "stream_framing_mismatch", by(ALL, A.sse_unasked)

@@ -14,7 +14,7 @@ from checks.simulator.families.nginx import MARKS, WELCOME, error_page
 from checks.simulator.http import Answer, Reply, as_json, as_text
 
 HTML = "text/html; charset=utf-8"
-SLOW_SECONDS = 3.0
+SLOW_SECONDS = 1.5
 """What a slow server takes for its answer."""
 BIG_MIB = 50
 BOMB_MIB = 64
