@@ -13,6 +13,9 @@ MAX_VALUE_BYTES = 60 * 1024
 """Docker stops at longer lines of an env file, and a process cannot be handed much longer ones."""
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+BARE = re.compile(r"(?!=)(?!.*:=)[A-Za-z0-9_.:/@%+,=-]+")
+"""A value that needs no quotes anywhere, not even where quotes would become part of it."""
+
 # C0, DEL, C1 and the two Unicode line ends: readers cut, strip or execute what follows one.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -61,8 +64,9 @@ class Unreadable(ValueError):
 class Entry:
     """One name and its value, which its representation does not show.
 
-    `extends` names variables of the reading shell whose values, where set, go before this one with a
-    comma between. Only the `sh` flavour can do that; all others write the value alone.
+    `extends` names variables of the reading shell whose values go behind this one, each after a comma
+    that stays where the variable is not set. Only the `sh` flavour does that, and only for a `BARE`
+    value; else the value stands alone.
     """
 
     name: str

@@ -5,9 +5,8 @@ Such readers disagree on the backslash, on `$` and on mixed quotes, so a value w
 
 from __future__ import annotations
 
-import re
-
 from checks.dialects.document import (
+    BARE,
     Document,
     Entry,
     Rule,
@@ -19,9 +18,6 @@ from checks.dialects.document import (
     spell,
     write_lines,
 )
-
-BARE = re.compile(r"(?!=)(?!.*:=)[A-Za-z0-9_.:/@%+,=-]+")
-"""A value that needs no quotes anywhere, not even where quotes would become part of it."""
 
 
 def encode(value: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from checks.dialects.document import (
+    BARE,
     Document,
     Entry,
     Show,
@@ -18,7 +19,7 @@ from checks.dialects.document import (
 _EXPORT = "export "
 _CHUNK = re.compile(r"'(?P<single>[^'\\]*)'|\"(?P<double>(?:'|\\\\)+)\"")
 
-_EXTENSION = re.compile(r'^"(?:\$\{([A-Za-z_][A-Za-z0-9_]*):\+\$\1,\})+"')
+_EXTENDED = re.compile(r'"([^"$]+)(?:,\$\{[A-Za-z_][A-Za-z0-9_]*-\})+"')
 
 
 def encode(value: str) -> str:
@@ -31,11 +32,9 @@ def encode(value: str) -> str:
 def write(document: Document, show: Show = as_it_is) -> str:
     """Write `export NAME='value'` lines. Raises `Unfit`.
 
-    A line that extends what is set is for POSIX shells alone, but safe under `set -u`.
+    A line that extends what is set is beyond fish, but safe under `set -u`; python-dotenv reads it too.
     """
-    return write_lines(
-        document, lambda entry: f"{_EXPORT}{entry.name}={_extension(entry)}{spell(entry, show, encode)}"
-    )
+    return write_lines(document, lambda entry: f"{_EXPORT}{entry.name}={_spell(entry, show)}")
 
 
 def read(text: str) -> tuple[Entry, ...]:
@@ -43,9 +42,10 @@ def read(text: str) -> tuple[Entry, ...]:
     return read_lines(text, _decode, _EXPORT)
 
 
-def _extension(entry: Entry) -> str:
-    known = "".join(f"${{{name}:+${name},}}" for name in entry.extends)
-    return known and f'"{known}"'
+def _spell(entry: Entry, show: Show) -> str:
+    if not entry.extends or not BARE.fullmatch(entry.text()):
+        return spell(entry, show, encode)
+    return f'"{entry.text()}{"".join(f",${{{name}-}}" for name in entry.extends)}"'
 
 
 def _quote(chunk: str) -> str:
@@ -55,7 +55,9 @@ def _quote(chunk: str) -> str:
 
 
 def _decode(spelling: str) -> str | None:
-    spelling = _EXTENSION.sub("", spelling)
+    extended = _EXTENDED.fullmatch(spelling)
+    if extended:
+        return extended[1]
     chunks = list(_CHUNK.finditer(spelling))
     if not chunks or "".join(chunk[0] for chunk in chunks) != spelling:
         return None

