@@ -13,7 +13,7 @@ import httpx
 from checks.egress.dial import dial, look_at_certificate
 from checks.egress.faults import EgressError, translated
 from checks.egress.progress import Progress
-from checks.egress.target import target_of
+from checks.egress.target import parse_url, target_of
 from checks.egress.wire import Conversation, decoded
 from checks.outcome import Certificate, Failure, FailureKind, Phase, Timings
 from checks.spec import EgressPolicy
@@ -64,7 +64,7 @@ async def exchange(
     try:
         with translated(lambda: progress.phase):
             sent = {**(headers or {}), **FIXED_HEADERS}
-            request = httpx.Request(method, url, headers=sent, content=content)
+            request = httpx.Request(method, parse_url(url), headers=sent, content=content)
             body = await converse(request, progress, policy, deadline, ca_file)
     except EgressError as error:
         return await _failed(method, url, progress, error.failure, ends)
@@ -78,7 +78,7 @@ async def reach(url: str, *, policy: EgressPolicy, deadline: float, ca_file: str
     ends = monotonic() + deadline
     try:
         with translated(lambda: progress.phase):
-            target = progress.target = target_of(httpx.URL(url), ca_file)
+            target = progress.target = target_of(parse_url(url), ca_file)
             async with asyncio.timeout(deadline):
                 (await dial(target, policy, progress)).drop()
     except EgressError as error:

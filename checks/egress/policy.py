@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
@@ -81,6 +82,7 @@ class Denial:
         )
 
 
+@lru_cache(maxsize=8192)
 def judge(address: IPv4Address | IPv6Address, policy: EgressPolicy) -> Denial | None:
     """Return why `address` is refused, or None when it may be connected to.
 
@@ -92,6 +94,7 @@ def judge(address: IPv4Address | IPv6Address, policy: EgressPolicy) -> Denial | 
     )
 
 
+@lru_cache(maxsize=8192)
 def parse_address(text: str) -> IPv4Address | IPv6Address | None:
     """Return the address that `text` writes, or None when it is a name."""
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import httpx
@@ -22,6 +23,13 @@ class Target:
     host: str
     port: int
     context: ssl.SSLContext | None
+
+
+@lru_cache(maxsize=8192)
+def parse_url(text: str) -> httpx.URL:
+    """Return `text` as a URL; kept, because a lane is asked at the same address for months. Raises
+    httpx.InvalidURL."""
+    return httpx.URL(text)
 
 
 def target_of(url: httpx.URL, ca_file: str | None) -> Target:

@@ -17,8 +17,8 @@ from checks.reason import Reason
 from checks.spec import LaneSpec
 from checks.verdict import classify
 
-MODELS_SECONDS: Final = 5.0
-MODELS_SHARE: Final = 1 / 3  # of the time left, so that a silent list leaves the chat its turn
+MODELS_SECONDS: Final = 3.0
+MODELS_SHARE: Final = 0.2  # of the time left, kept back so that a silent chat leaves the list its turn
 MAX_MODELS: Final = 200
 MAX_MODEL_ID: Final = 200
 ANSWER_TOKENS: Final = 256  # what a reasoning model needs to come to an answer
@@ -30,10 +30,10 @@ NEW_NAME: Final = "max_completion_tokens"
 
 @dataclass(frozen=True, slots=True)
 class ModelList:
-    """What `GET models` said; `ids` is None when it gave no list, which proves nothing."""
+    """What `GET models` said, as a step and as context for the verdict on the chat."""
 
     step: Step
-    ids: tuple[str, ...] | None
+    context: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +47,22 @@ class Chat:
 
 
 async def channel(ask: Ask) -> Found:
-    """Ask for the model list, then for one completion. The list is supporting evidence: that it is
-    absent or refused breaks nothing."""
+    """Ask for one completion; where none comes, ask for the model list too, as supporting evidence.
+
+    That the list is absent or refused breaks nothing, and a completion needs no support: it would only
+    double what each pass costs both sides.
+    """
     if not ask.spec.model:
         return Found((_not_asked(Reason.MODEL_MISSING),))
-    listed = await _list_models(ask)
     if ask.tokens_left is not None and ask.tokens_left < ANSWER_TOKENS:
-        return Found((listed.step, _not_asked(Reason.BUDGET_SPENT)))
+        return Found((_not_asked(Reason.BUDGET_SPENT),))
     parameter = ask.spec.token_parameter or OLD_NAME
-    chat = await _chat(ask, listed, parameter)
+    chat = await _chat(ask, parameter)
     if chat.completion is None and _refuses_name(chat):
-        chat = await _chat(ask, listed, OLD_NAME if parameter == NEW_NAME else NEW_NAME)
-    return _found(listed, chat, ask.spec)
+        chat = await _chat(ask, OLD_NAME if parameter == NEW_NAME else NEW_NAME)
+    if chat.completion is not None:
+        return _passed(chat, chat.completion, ask.spec)
+    return _broken(chat, await _list_models(ask), ask.spec)
 
 
 async def _list_models(ask: Ask) -> ModelList:
@@ -67,7 +71,7 @@ async def _list_models(ask: Ask) -> ModelList:
         "GET",
         models_url(spec.base_url),
         policy=spec.egress,
-        deadline=ask.seconds(min(MODELS_SECONDS, ask.seconds() * MODELS_SHARE)),
+        deadline=ask.seconds(MODELS_SECONDS),
         headers=_headers(spec),
         ca_file=spec.ca_file,
     )
@@ -83,18 +87,20 @@ async def _list_models(ask: Ask) -> ModelList:
         evidence=_evidence(spec, got, {}, {}),
         duration_ms=got.timings.total_ms,
     )
-    return ModelList(step, ids)
+    context: dict[str, object] = {} if got.status is None else {"models_status": got.status}
+    return ModelList(step, context if ids is None else {**context, "models": ids})
 
 
-async def _chat(ask: Ask, listed: ModelList, parameter: str) -> Chat:
+async def _chat(ask: Ask, parameter: str) -> Chat:
     spec = ask.spec
+    left = ask.seconds()
     params = {parameter: ANSWER_TOKENS}
     messages = [{"role": "user", "content": PROMPT}]
     got = await exchange(
         "POST",
         chat_url(spec.base_url),
         policy=spec.egress,
-        deadline=ask.seconds(),
+        deadline=max(left - MODELS_SECONDS, left * (1 - MODELS_SHARE)),
         headers={**_headers(spec), "content-type": "application/json"},
         content=json.dumps({"model": spec.model, "messages": messages, **params}).encode(),
         ca_file=spec.ca_file,
@@ -102,18 +108,14 @@ async def _chat(ask: Ask, listed: ModelList, parameter: str) -> Chat:
     body = read_json(got)
     return Chat(
         parameter=parameter,
-        evidence=_evidence(spec, got, params, _context(spec, listed)),
+        evidence=_evidence(spec, got, params, _key_context(spec)),
         completion=read_completion(got, body),
         tokens=tokens_spent(body),
     )
 
 
-def _found(listed: ModelList, chat: Chat, spec: LaneSpec) -> Found:
+def _passed(chat: Chat, completion: Completion, spec: LaneSpec) -> Found:
     milliseconds = chat.evidence.timings.total_ms
-    if chat.completion is None:
-        say = {"model": spec.model, "status": _text(chat.evidence.status)}
-        step = broken_step(Rung.CHANNEL, "chat", chat.evidence, say, chat.tokens)
-        return Found((listed.step, step))
     step = Step(
         Rung.CHANNEL,
         "chat",
@@ -121,17 +123,24 @@ def _found(listed: ModelList, chat: Chat, spec: LaneSpec) -> Found:
         say={
             "model": spec.model,
             "status": _text(chat.evidence.status),
-            "answered_by": chat.completion.model,
-            "finish_reason": chat.completion.finish_reason,
+            "answered_by": completion.model,
+            "finish_reason": completion.finish_reason,
             "token_parameter": chat.parameter,
         },
         evidence=chat.evidence,
         duration_ms=milliseconds,
         tokens=chat.tokens,
     )
-    if not chat.completion.json_type:
+    if not completion.json_type:
         step = _wrongly_typed(step, chat.evidence)
-    return Found((listed.step, step), milliseconds, chat.parameter)
+    return Found((step,), milliseconds, chat.parameter)
+
+
+def _broken(chat: Chat, listed: ModelList, spec: LaneSpec) -> Found:
+    context = {**chat.evidence.context, **listed.context}
+    say = {"model": spec.model, "status": _text(chat.evidence.status)}
+    evidence = replace(chat.evidence, context=context)
+    return Found((listed.step, broken_step(Rung.CHANNEL, "chat", evidence, say, chat.tokens)))
 
 
 def _wrongly_typed(step: Step, evidence: Evidence) -> Step:
@@ -164,15 +173,11 @@ def _headers(spec: LaneSpec) -> dict[str, str]:
     return headers
 
 
-def _context(spec: LaneSpec, listed: ModelList) -> dict[str, object]:
-    context: dict[str, object] = {"authorization_header_sent": bool(spec.key)}
-    if spec.key:
-        context["key"] = asdict(describe(spec.key))
-    if listed.ids is not None:
-        context["models"] = listed.ids
-    if listed.step.evidence is not None and listed.step.evidence.status is not None:
-        context["models_status"] = listed.step.evidence.status
-    return context
+def _key_context(spec: LaneSpec) -> dict[str, object]:
+    """What may be told of the key."""
+    if not spec.key:
+        return {"authorization_header_sent": False}
+    return {"authorization_header_sent": True, "key": asdict(describe(spec.key))}
 
 
 def _evidence(

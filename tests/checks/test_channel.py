@@ -24,6 +24,9 @@ from tests.checks.local import (
     model_list,
 )
 
+REFUSED_KEY = {
+    "error": {"message": "Incorrect API key", "type": "invalid_request_error", "code": "invalid_api_key"}
+}
 NO_LIST = answering(404, {"detail": "Not Found"})
 
 
@@ -47,10 +50,7 @@ def asked(server: LocalServer) -> list[dict[str, Any]]:
 def test_a_healthy_server_passes_with_latency_and_tokens(serve: Serve) -> None:
     outcome = channel(serve(HEALTHY))
     assert (outcome.status, outcome.rung, outcome.reason) == (Status.OK, Rung.CHANNEL, None)
-    assert [(step.name, step.status) for step in outcome.steps] == [
-        ("models", Status.OK),
-        ("chat", Status.OK),
-    ]
+    assert [(step.name, step.status) for step in outcome.steps] == [("chat", Status.OK)]
     assert outcome.tokens == 12
     assert outcome.latency_ms is not None
     assert outcome.latency_ms > 0
@@ -77,6 +77,12 @@ def test_without_a_key_no_authorization_header_is_sent(serve: Serve) -> None:
     assert not any(b"authorization" in sent.lower() for sent in server.seen)
 
 
+def test_a_completion_needs_no_model_list(serve: Serve) -> None:
+    server = serve(HEALTHY)
+    channel(server)
+    assert [sent.split(b" ")[0] for sent in server.seen] == [b"POST"]
+
+
 @pytest.mark.parametrize(
     "models",
     [
@@ -84,21 +90,27 @@ def test_without_a_key_no_authorization_header_is_sent(serve: Serve) -> None:
         answering(401, {"error": "no"}),
         answering(200, "<html></html>", "text/html"),
         answering(200, []),
-        answering(200, {"data": [1, {"id": 2}, {"id": "other"}]}),
+        answering(200, {"data": [1, {"id": 2}]}),
         lambda connection, request: None,
     ],
 )
-def test_a_model_list_that_is_absent_or_odd_breaks_nothing(serve: Serve, models: Behaviour) -> None:
-    outcome = channel(serve(chatting(answering(200, completion()), models)))
-    assert (outcome.status, outcome.reason) == (Status.OK, None)
+def test_a_model_list_that_is_absent_or_odd_does_not_change_the_verdict(
+    serve: Serve, models: Behaviour
+) -> None:
+    outcome = channel(serve(chatting(answering(401, REFUSED_KEY), models)))
+    assert (outcome.status, outcome.reason) == (Status.DOWN, Reason.AUTH_INVALID_KEY)
+    assert [step.name for step in outcome.steps] == ["models", "chat"]
 
 
-def test_a_silent_model_list_leaves_the_chat_its_turn(serve: Serve) -> None:
+def test_a_silent_chat_leaves_the_model_list_its_turn(serve: Serve) -> None:
     def silent(connection: socket.socket, request: bytes) -> None:
-        time.sleep(1.5)
+        time.sleep(2)
 
-    outcome = channel(serve(chatting(answering(200, completion()), silent)), deadline=1.5)
-    assert outcome.status is Status.OK
+    begun = time.monotonic()
+    outcome = channel(serve(chatting(silent, answering(200, model_list(MODEL)))), deadline=1.0)
+    assert [step.status for step in outcome.steps] == [Status.OK, Status.DOWN]
+    assert outcome.reason is Reason.REQUEST_TIMEOUT
+    assert time.monotonic() - begun < 1.5
 
 
 @pytest.mark.parametrize(
@@ -152,9 +164,6 @@ def test_other_refusals_are_not_asked_again(serve: Serve) -> None:
     assert len(asked(server)) == 1
 
 
-REFUSED_KEY = {
-    "error": {"message": "Incorrect API key", "type": "invalid_request_error", "code": "invalid_api_key"}
-}
 NO_SUCH_MODEL = {
     "object": "error",
     "message": f"The model `{MODEL}` does not exist.",
@@ -230,7 +239,7 @@ def test_the_verdict_sees_models_and_the_shape_of_the_key(serve: Serve) -> None:
 
 def test_a_model_list_without_end_is_capped(serve: Serve) -> None:
     models = answering(200, model_list(*(f"m{number}" for number in range(5000))))
-    evidence = chat_step(channel(serve(chatting(answering(200, completion()), models)))).evidence
+    evidence = chat_step(channel(serve(chatting(answering(401, REFUSED_KEY), models)))).evidence
     assert evidence is not None
     assert evidence.context["models"] == tuple(f"m{number}" for number in range(200))
 

@@ -28,7 +28,7 @@ def statuses(outcome: Outcome) -> list[tuple[int, str, str]]:
 
 def test_both_rungs_pass_from_the_bottom_up(serve: Serve) -> None:
     outcome = run(serve(HEALTHY).spec(rungs=(Rung.CHANNEL, Rung.NETWORK)))
-    assert [name for _, name, _ in statuses(outcome)] == ["resolve", "connect", "models", "chat"]
+    assert [name for _, name, _ in statuses(outcome)] == ["resolve", "connect", "chat"]
     assert (outcome.status, outcome.rung, outcome.reason) == (Status.OK, Rung.CHANNEL, None)
     assert (outcome.spec_id, outcome.tokens) == ("lane-1", 12)
 
@@ -157,7 +157,7 @@ CANARY_FAULTS: list[Behaviour] = [
     answering(307, "", location=f"http://u:{KEY}@169.254.169.254/{KEY}"),
     answering(200, {"error": {"message": f"Illegal header value b'Bearer {KEY}'"}}),
     lambda connection, request: None,
-    by_path(models=echo, completions=echo_in_a_pass),
+    by_path(models=echo, completions=echo_in_model_ids),
 ]
 
 
