@@ -1,0 +1,39 @@
+"""Real client software for tests that ask for it: skipped by name where it cannot be installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients import environments, proxy
+from tests.parts import require
+
+
+def _python(name: str, shown: str) -> Path:
+    """The interpreter with that software, or the end of the test that needs it."""
+    try:
+        return environments.python_of(name)
+    except environments.CannotInstall as error:
+        require(None, f"{shown} from the package index ({str(error).splitlines()[-1][:200]})")
+        raise
+
+
+@pytest.fixture(scope="session")
+def openai_python() -> Path:
+    """The interpreter of an environment that holds the real `openai` package and nothing of ours."""
+    return _python("openai", "openai")
+
+
+@pytest.fixture(scope="session")
+def litellm_python() -> Path:
+    """The interpreter of an environment that holds the real `litellm[proxy]`."""
+    return _python("litellm", "litellm[proxy]")
+
+
+@pytest.fixture(scope="session")
+def litellm_proxy(litellm_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[proxy.Proxy]:
+    """The real litellm proxy on loopback, with a master key and one mocked model."""
+    with proxy.running(litellm_python, tmp_path_factory.mktemp("litellm")) as started:
+        yield started
