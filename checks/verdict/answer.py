@@ -25,14 +25,21 @@ _CODE_KEYS = frozenset(
 )
 _WORD_KEYS = frozenset(
     "message msg detail details error error_msg errmsg error_message errormessage err_msg title raw cause "
-    "error_description description reason hint status_msg last_error reasons errors localized_message".split()
+    "quotaid quotametric retrydelay error_description description reason hint status_msg last_error reasons errors localized_message".split()
 )
 _PARAM_KEYS = frozenset(("param", "loc", "field", "path"))
 _SKIPPED_KEYS = frozenset(("input", "choices", "content", "messages", "request", "ctx", "stack", "user_id"))
 _HTML_START = re.compile(r"\s{0,64}(?:<!--|<!doctype html|<html|<head|<body|<script|<title|<center|<h1)")
 _SSE_START = re.compile(r"\s{0,64}(?:data:|event:|id:|retry:|: ?\w)")
 _TAG = re.compile(r"<(?:script|style)\b.{0,4000}?</(?:script|style)>|<[^<>]{0,600}>", re.S | re.I)
-_LOOSE_CODE = re.compile(r"['\"](?:code|type|error_code|status|reason)['\"]\s{0,4}:\s{0,4}['\"]?([\w.:-]{2,80})")
+_LOOSE_CODE = re.compile(
+    r"['\"](?:code|type|error_code|status|reason)['\"]\s{0,4}:\s{0,4}['\"]?([\w.:-]{2,80})"
+)
+# How pydantic's list of errors looks when a server prints it into its message.
+_REPR = re.compile(r"^\s{0,4}\[?\{'type': '[\w.]{1,60}', 'loc': \(")
+_REPR_PART = re.compile(
+    r"'(?P<name>type|loc|msg)': (?P<said>'(?:[^'\\]|\\.){0,400}'|\"[^\"]{0,400}\"|\([^()]{0,200}\))(?=, '(?:loc|msg|input|url|ctx)'|\})"
+)
 _NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 
@@ -144,7 +151,7 @@ def _load(whole: str, media: str) -> tuple[object, tuple[object, ...], bool, boo
         return None, (), False, False
     parsed = _json(whole)
     if parsed is not None:
-        return _unwrapped(parsed), (), False, False
+        return _unwrapped(parsed), (), False, "ndjson" in media or "jsonl" in media
     if media == "text/event-stream" or _SSE_START.match(whole[:100]):
         events, done = _sse(whole)
         if events or done:
@@ -176,7 +183,7 @@ def _json(text: str) -> object:
     if text[:1] not in '{["-0123456789tfn' and text[:1].strip():
         return None
     try:
-        return json.loads(text)  # type: ignore[no-any-return]
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
@@ -240,7 +247,9 @@ def _object_form(status: int | None, value: dict[object, object], media: str) ->
         return Form.ERROR_STRING
     if value.get("object") == "error" or value.get("type") == "error":
         return Form.FLAT_ERROR
-    if media == "application/problem+json" or ("title" in value and "status" in value and "choices" not in value):
+    if media == "application/problem+json" or (
+        "title" in value and "status" in value and "choices" not in value
+    ):
         return Form.PROBLEM
     if _is_completion(value):
         return Form.COMPLETION
@@ -261,7 +270,10 @@ def _is_completion(value: dict[object, object]) -> bool:
         return True
     if isinstance(value.get("data"), list) and not value.get("message"):
         return True
-    return value.get("object") in ("chat.completion", "list", "response", "model") or value.get("type") == "message"
+    return (
+        value.get("object") in ("chat.completion", "list", "response", "model")
+        or value.get("type") == "message"
+    )
 
 
 def _plain(page: str) -> str:
@@ -306,6 +318,9 @@ class _Words:
         self.walk(item, depth + 1, low)
 
     def _sentence(self, value: str, depth: int) -> None:
+        if _REPR.search(value[:400]):
+            self._validation(value[: 4 * SAID_CAP])
+            return
         self.messages.append(value[:SAID_CAP])
         start = value.find("{")
         if start < 0 or depth > _DEPTH - 2:
@@ -316,6 +331,17 @@ class _Words:
             self.loose(value[:SAID_CAP])
             return
         self.walk(inner, depth + 1)
+
+    def _validation(self, text: str) -> None:
+        """Take the parts of a validator's printed list; the rest is the caller's own input echoed."""
+        for match in list(_REPR_PART.finditer(text))[:20]:
+            name, said = match["name"], match["said"].strip("'\"()")
+            if name == "type":
+                self.raw_codes.add(said[:120])
+            elif name == "loc":
+                self.params.append(re.sub(r"['\", ]+", ".", said)[:200].strip("."))
+            else:
+                self.messages.append(said)
 
     def loose(self, text: str) -> None:
         """Take codes out of text that only looks like JSON (a Python repr, a cut body)."""

@@ -24,7 +24,7 @@ scope = table(
     row(
         Reason.AUTH_INSUFFICIENT_SCOPE,
         r"missing scopes?|insufficient (?:permissions?|scope|privilege)|insufficient_scope|required scope|(?:lacks?|without|requires?) (?:the )?.{0,30}scope"
-        r"|does not have .{0,40}scope|scope.{0,30}(?:missing|insufficient|not granted)|permission to (?:perform|call) (?:this )?(?:operation|method|action)"
+        r"|does not have .{0,40}scope|scope requirement|not (?:meet|include|carry|contain).{0,30}\bscopes?\b|scope.{0,30}(?:missing|insufficient|not granted)|permission to (?:perform|call) (?:this )?(?:operation|method|action)"
         r"|restricted (?:api )?key|权限不足|缺少.{0,12}权限",
         "insufficient_scope access_token_scope_insufficient insufficient_permissions missing_scope",
     ),
@@ -55,7 +55,7 @@ missing = table(
         Reason.AUTH_MISSING_HEADER,
         r"did ?n.?t provide (?:an )?api key|did not provide|no (?:api[ _-]?key|credentials?|auth(?:orization|entication)?(?: header| token| credentials?)?|token|bearer|cookie auth)(?: \w{1,12}){0,2} (?:provided|found|supplied|passed|present|given|in request|set|sent|specified)"
         r"|no api key passed in|no cookie auth|missing .{0,40}(?:api[ _-]?key|authorization|auth\b|token|credential|bearer|authentication)|(?:authorization|api[ _-]?key|x-api-key|authentication|credentials?|bearer token|access token|token)(?:[ `'\"]{1,2}header)?[`'\"]? (?:header )?(?:is |was |are |were )?(?:missing|required|not (?:provided|found|present|supplied|set|specified|given)|empty|blank|null)"
-        r"|(?:must|need to|please) (?:provide|include|supply|contain|send|set|pass).{0,40}(?:api[ _-]?key|authorization|token|credential)|header.{0,60}(?:was|is) missing|required request header"
+        r"|(?:must|need to|please) (?:provide|include|supply|contain|send|set|pass) (?!.{0,8}\bvalid\b).{0,40}(?:api[ _-]?key|authorization|token|credential)|header.{0,60}(?:was|is) missing|required request header"
         r"|unauthenticated requests|caller identity|without established identity|expected to start with 'sk-|anonymous|not logged in|api key required|unregistered callers"
         r"|未(?:提供|携带|传|收到|检测到|填写).{0,12}(?:令牌|密钥|key|token|认证|鉴权|authorization)|(?:缺少|没有|缺失).{0,12}(?:key|令牌|密钥|认证|authorization|鉴权|token)"
         r"|(?:header|请求头)中未|(?:authorization|api ?key|令牌|密钥|token).{0,8}(?:为空|缺失|不能为空|未提供|没有提供)",
@@ -89,16 +89,24 @@ _REFUSED = row(
 def refused(view: View) -> Reason | None:
     """The key is refused in words, or by a bare 401."""
     if view.status in (401, 403, 400, 404, 429, 500, 200) and _REFUSED.holds(view):
-        if view.status in (401, 403) or view.answer.codes & _REFUSED.codes or _ABOUT_KEY.search(view.answer.said):
+        if (
+            view.status in (401, 403)
+            or view.answer.codes & _REFUSED.codes
+            or _ABOUT_KEY.search(view.answer.said)
+        ):
             return _why(view)
     return _why(view) if view.status == 401 else None
 
 
-_ABOUT_KEY = re.compile(r"api[ _-]?key|token|令牌|密钥|credential|authenticat|unauthori|鉴权|认证|身份|\bkey\b")
+_ABOUT_KEY = re.compile(
+    r"api[ _-]?key|token|令牌|密钥|credential|authenticat|unauthori|鉴权|认证|身份|\bkey\b"
+)
 
 
 def _why(view: View) -> Reason:
     """A refused key is only called wrong when nothing nearer explains the refusal."""
+    if view.answer.codes & {"upstreamerror", "badresponsestatuscode"}:
+        return Reason.UPSTREAM_MISCONFIGURED
     return first(_NEARER, view) or Reason.AUTH_INVALID_KEY
 
 
@@ -129,7 +137,14 @@ def stale_organisation(view: View) -> Reason | None:
 
 def at_home_elsewhere(view: View) -> Reason | None:
     """A sibling site of the vendor accepts the same key."""
-    probe = view.words("probe_other_site", "other_site", "sibling_site", "probe_sibling_region", "other_region", "probe_other_region")
+    probe = view.words(
+        "probe_other_site",
+        "other_site",
+        "sibling_site",
+        "probe_sibling_region",
+        "other_region",
+        "probe_other_region",
+    )
     if re.match(r"\s*(?:http )?2\d\d\b|ok\b|accept", probe):
         return Reason.AUTH_KEY_REGION_MISMATCH
     return Reason.AUTH_KEY_REGION_MISMATCH if _REGION.search(view.answer.said) else None
@@ -144,7 +159,9 @@ _REGION = re.compile(
 def of_another_plan(view: View) -> Reason | None:
     """Key and root belong to different plans (a coding plan has a root of its own)."""
     planned = bool(_PLAN_ROOT.search(view.url.host + view.url.path.lower()))
-    plan_key = keys.prefix(view).startswith(("sk-sp-", "sk-kimi-")) or "plan" in view.words("key_plan", "key_kind")
+    plan_key = keys.prefix(view).startswith(("sk-sp-", "sk-kimi-")) or "plan" in view.words(
+        "key_plan", "key_kind"
+    )
     probe = view.words("probe_plan_root", "plan_root", "probe_other_plan")
     if re.match(r"\s*2\d\d\b|ok\b", probe) or _PLAN_WORDS.search(view.answer.said):
         return Reason.AUTH_KEY_PLAN_MISMATCH
@@ -169,7 +186,11 @@ def of_another_vendor(view: View) -> Reason | None:
     # Azure keys are 32 hex digits or long opaque strings; none begins with "sk-".
     if servers.family(view) == "azure" and keys.prefix(view).startswith("sk-"):
         return Reason.AUTH_KEY_WRONG_PROVIDER
-    relayed = servers.hinted(view) in ("one-api", "new-api", "litellm") or servers.family(view) in ("one-api", "new-api", "litellm")
+    relayed = servers.hinted(view) in ("one-api", "new-api", "litellm") or servers.family(view) in (
+        "one-api",
+        "new-api",
+        "litellm",
+    )
     foreign = keys.vendor(view) in ("anthropic", "openrouter", "groq", "xai", "google", "openai")
     return Reason.AUTH_KEY_WRONG_PROVIDER if relayed and foreign and keys.prefix(view) != "sk-" else None
 
@@ -178,7 +199,9 @@ def in_the_wrong_header(view: View) -> Reason | None:
     """An API key in the bearer header, or the reverse, where the vendor keeps them apart."""
     header = view.words("header", "auth_header", "sent_header")
     api_key = keys.prefix(view).startswith("sk-ant-api")
-    wrong = (api_key and header == "authorization") or (header == "x-api-key" and servers.vendor_of(view.url.host) == "openai")
+    wrong = (api_key and header == "authorization") or (
+        header == "x-api-key" and servers.vendor_of(view.url.host) == "openai"
+    )
     return Reason.AUTH_SCHEME_MISMATCH if wrong else None
 
 
@@ -197,9 +220,16 @@ _NEARER: tuple[Rule, ...] = (
 )
 
 
+def by_status(view: View) -> Reason | None:
+    """403 that says nothing more: the key is known and may not do this."""
+    return Reason.AUTH_INSUFFICIENT_SCOPE if view.status == 403 else None
+
+
 def placeholder(view: View) -> Reason | None:
     """The server echoes a placeholder: no credential reached it."""
-    return Reason.AUTH_MISSING_HEADER if view.status in (400, 401, 403) and keys.is_placeholder(view) else None
+    return (
+        Reason.AUTH_MISSING_HEADER if view.status in (400, 401, 403) and keys.is_placeholder(view) else None
+    )
 
 
 def _in_denials(rule: Rule) -> Rule:
@@ -218,11 +248,25 @@ def missing_or_nearer(view: View) -> Reason | None:
     return malformed(view) or Reason.AUTH_MISSING_HEADER
 
 
+_EITHER = re.compile(
+    r"(?:invalid|incorrect).{0,20}\bor\b.{0,20}expired|expired or (?:is )?(?:invalid|incorrect)|无效或(?:已)?过期|过期或无效"
+)
+
+
+def switched_off(view: View) -> Reason | None:
+    """Known key, no longer good; "invalid or expired" says neither."""
+    if disabled(view) is None:
+        return None
+    if _EITHER.search(view.answer.said) or view.answer.codes & {"invalidapikey", "apikeyinvalid"}:
+        return refused(view)
+    return not_sent(view) or Reason.AUTH_KEY_DISABLED_OR_EXPIRED
+
+
 ANSWERS: tuple[Rule, ...] = (
     _in_denials(organisation),
     _in_denials(scope),
     placeholder,
-    _in_denials(disabled),
+    _in_denials(switched_off),
     _in_denials(scheme),
     missing_or_nearer,
     refused,

@@ -31,6 +31,7 @@ from checks.verdict import (
     tools,
 )
 from checks.verdict.rules import Rule, first
+from checks.verdict.told import told_answer, told_words
 from checks.verdict.view import View, look_at
 
 _OWN: Mapping[FailureKind, Reason] = {
@@ -53,6 +54,7 @@ _FAILURES: tuple[Rule, ...] = (
     *dns.FAILURES,
     *tcp.FAILURES,
     *tls.FAILURES[-1:],
+    *proxy.FAILURES_LATE,
     response.died_in_protocol,
 )
 
@@ -65,11 +67,14 @@ _WORDS: tuple[Rule, ...] = (
     *streaming.ANSWERS,
     *tokens.ANSWERS,
     *tools.ANSWERS,
+    *context.FIRST,
     *params.NAMED[:1],
     *context.ANSWERS,
     *gateway.SIZE,
     *gateway.RELAY,
     *quota.ANSWERS,
+    *server.CODES,
+    *rate.CODES,
     *server.ANSWERS,
     *policy.ANSWERS,
     *oauth.ANSWERS,
@@ -80,15 +85,24 @@ _WORDS: tuple[Rule, ...] = (
     *rate.ANSWERS,
     *params.LAST,
     *params.ANSWERS,
+    *gateway.RELAY_LATE,
 )
 _SHAPES: tuple[Rule, ...] = (
     policy.filtered_output,
     *tools.SHAPES,
-    *streaming.SHAPES,
     *tokens.SHAPES,
+    *streaming.SHAPES,
     *response.SHAPES,
 )
-_LATE: tuple[Rule, ...] = (*gateway.LATE, *path.LATE, rate.by_status, *server.LATE)
+_LATE: tuple[Rule, ...] = (
+    *gateway.LATE,
+    *model.LATE,
+    *path.LATE,
+    rate.by_status,
+    *server.LATE,
+    auth.by_status,
+    params.by_status,
+)
 
 
 def classify(evidence: Evidence) -> Verdict:
@@ -114,12 +128,24 @@ def _reason(view: View) -> Reason | None:
     failure = view.evidence.failure
     if failure is not None and failure.kind in _OWN:
         return _OWN[failure.kind]
-    if view.status is None:
-        return first(_FAILURES, view)
+    return _unanswered(view) if view.status is None else _answered(view)
+
+
+def _unanswered(view: View) -> Reason | None:
+    """No answer: a status in the exception's text speaks first, then the exception, then its words."""
+    told = told_answer(view)
+    reason = _answered(told) if told is not None else None
+    if reason is None:
+        reason = first(_FAILURES, view)
+    worded = told_words(view) if reason is None else None
+    return first(_WORDS, worded) if worded is not None else reason
+
+
+def _answered(view: View) -> Reason | None:
     who = first(_WHO, view)
     if who is not None:
         return who
-    if 200 <= view.status < 300:
+    if 200 <= (view.status or 0) < 300:
         return _good_status(view)
     return first(_asked_in_order(view), view)
 

@@ -48,7 +48,9 @@ def shapeless_url(view: View) -> Reason | None:
 def not_applied(view: View) -> Reason | None:
     """The address that was asked is not the configured one: this client does not read the setting."""
     asked = view.words("request_host", "effective_host", "effective_base_url", "peer_host") or view.url.host
-    wanted = view.words("configured_host", "expected_host", "configured_base_url", "expected_base_url", "base_url_setting")
+    wanted = view.words(
+        "configured_host", "expected_host", "configured_base_url", "expected_base_url", "base_url_setting"
+    )
     if not wanted or not asked:
         return None
     return None if _host(asked) == _host(wanted) else Reason.BASE_URL_NOT_APPLIED
@@ -77,15 +79,17 @@ def refused_elsewhere(view: View) -> Reason | None:
     if wanted:
         return not_applied(view)
     remote = view.url.host and not is_lan(view.url.host)
-    return Reason.BASE_URL_NOT_APPLIED if remote and is_loopback(host) and not view.evidence.addresses else None
+    return (
+        Reason.BASE_URL_NOT_APPLIED if remote and is_loopback(host) and not view.evidence.addresses else None
+    )
 
 
 FAILURES_BEFORE: tuple[Rule, ...] = (incompatible,)
 FAILURES_AFTER: tuple[Rule, ...] = (malformed_url, no_key, shapeless_url)
 
 _BRIDGE_NO_KEY = re.compile(
-    r"\b[a-z][a-z0-9]{1,30}_(?:api_?)?(?:key|token)\b.{0,80}(?:not (?:set|found|configured|defined|provided)|missing|unset|empty|required|undefined)"
-    r"|(?:set|export|missing|configure|define|no|without|provide) (?:the |your |an? )?(?:env(?:ironment)? (?:var(?:iable)?)? ?)?[`'\"$]{0,2}[a-z][a-z0-9]{1,30}_(?:api_?)?(?:key|token)\b"
+    r"\b[a-z][a-z0-9_]{1,40}_(?:key|token)\b.{0,80}(?:not (?:set|found|configured|defined|provided)|missing|unset|empty|required|undefined)"
+    r"|(?:set|export|missing|configure|define|no|without|provide) (?:the |your |an? )?(?:env(?:ironment)? (?:var(?:iable)?)? ?)?[`'\"$]{0,2}[a-z][a-z0-9_]{1,40}_(?:key|token)\b"
     r"|api_key client option must be set|(?:api key|密钥) ?(?:is )?(?:not configured|未配置|未设置)|环境变量.{0,30}(?:未|没有|缺)"
 )
 

@@ -54,13 +54,17 @@ def poisoned(view: View) -> Reason | None:
     return None if _listed(trusted) & _listed(mine) else Reason.DNS_POISONED
 
 
-_FOREIGN = re.compile(r"other|unrelated|foreign|differ|not (?:the|this) vendor|another compan|not in .{0,20}range|hijack|poison")
+_FOREIGN = re.compile(
+    r"other|unrelated|foreign|differ|not (?:the|this) vendor|another compan|not in .{0,20}range|hijack|poison"
+)
 
 
 def _listed(value: object) -> set[str]:
     if isinstance(value, str):
         return set(re.split(r"[\s,;]+", value.strip()))
-    return {str(item) for item in value} if isinstance(value, list | tuple | set | frozenset) else {str(value)}
+    return (
+        {str(item) for item in value} if isinstance(value, list | tuple | set | frozenset) else {str(value)}
+    )
 
 
 def died_in_lookup(view: View) -> Reason | None:

@@ -26,6 +26,14 @@ _RELAY_FAULT = re.compile(
 _BUSY = frozenset(("429", "500", "502", "503", "504", "529"))
 
 
+def bare_relay_fault(view: View) -> Reason | None:
+    """The relay passes on a number and no words of its upstream."""
+    bare = len(view.answer.message) < 80 and re.search(
+        r"bad response status code|status code:? ?\d{3}", view.answer.said
+    )
+    return relay_fault(view) if bare else None
+
+
 def relay_fault(view: View) -> Reason | None:
     """The relay names its own upstream as the culprit; the number it passes on says how."""
     if not _RELAY_FAULT.search(view.answer.said) or (view.status or 0) < 400:
@@ -53,7 +61,11 @@ _ROUND = (15.0, 30.0, 60.0, 90.0, 100.0, 120.0, 180.0, 240.0, 300.0, 600.0)
 
 def gave_up(view: View) -> Reason | None:
     """A middle box lost patience: by status, by words, or because the time is a round limit."""
-    if view.status in _BARE_TIMEOUT or timeout(view) is not None or view.answer.headers.get("x-vercel-error", "").endswith("TIMEOUT"):
+    if (
+        view.status in _BARE_TIMEOUT
+        or timeout(view) is not None
+        or view.answer.headers.get("x-vercel-error", "").endswith("TIMEOUT")
+    ):
         return Reason.GATEWAY_TIMEOUT
     seconds = view.elapsed
     if view.status not in (500, 502, 503, 520) or seconds is None or view.answer.is_error:
@@ -91,11 +103,12 @@ def backend_down(view: View) -> Reason | None:
         return Reason.BAD_GATEWAY_UPSTREAM_DOWN
     if view.status not in (500, 503) or view.answer.form is Form.COMPLETION:
         return None
-    if view.status == 503 and view.answer.form in (Form.HTML, Form.EMPTY):
+    if view.status == 503 and (view.answer.form is Form.HTML or (view.answer.form is Form.EMPTY and not view.to_lan)):
         return Reason.BAD_GATEWAY_UPSTREAM_DOWN
     return Reason.BAD_GATEWAY_UPSTREAM_DOWN if _BACKEND.search(view.answer.said) else None
 
 
-RELAY: tuple[Rule, ...] = (no_channel, relay_fault)
+RELAY: tuple[Rule, ...] = (no_channel, bare_relay_fault)
+RELAY_LATE: tuple[Rule, ...] = (relay_fault,)
 SIZE: tuple[Rule, ...] = (over_size,)
 LATE: tuple[Rule, ...] = (gave_up, backend_down)

@@ -33,13 +33,19 @@ _PREFIXES: tuple[tuple[str, str], ...] = (
 _KEY_LIKE = re.compile(
     r"(?:provided|received(?: api key)?|key|token|passed)[ :=]{1,4}[\"'“`]{0,2}(?P<key>(?:sk-|gsk_|xai-|nvapi-|aiza|hf_|pplx-|csk-|tgp_|fw_|ghp_)[\w*.-]{1,120})"
 )
-_QUOTED_ECHO = re.compile(r"(?:provided|received(?: api key)?)[ :=]{1,3}(?:\\?[\"“'‘]){1,2}\s?(?:sk-|[\w-]{2,12}\*|\w{3,8}-)")
+_QUOTED_ECHO = re.compile(
+    r"(?:provided|received(?: api key)?)[ :=]{1,3}(?:\\?[\"“'‘]){1,2}\s?(?:sk-|[\w-]{2,12}\*|\w{3,8}-)"
+)
 _QUOTED_INSIDE = re.compile(r"provided[ :=]{1,3}\S{0,120}(?:\\?\"|”|%22)\.?")
-_ABSENT = re.compile(r"\bbearer (?:undefined|null|none|nan|\[object object\])\b|provided: (?:undefined|null|none)\b")
+_ABSENT = re.compile(
+    r"\bbearer (?:undefined|null|none|nan|\[object object\])\b|provided: (?:undefined|null|none)\b"
+)
 _PLACEHOLDER = re.compile(
     r"(?:provided|received|key)[ :=]{1,3}[\"'“]?(?:your[-_ ]|<|\$\{?|xxx|sk-x{3,}|sk-your|my[-_]api|empty\b|dummy|placeholder|fake|not[-_]needed|changeme|test\b|none\b|\*{4,}here)"
 )
-_BAD_SHAPE = re.compile(r"quot|newline|line ?break|blank|space|whitespace|non-?ascii|\bbom\b|zero.?width|control|\\[rn]|carriage|tab\b|full-?width|引号|换行|空格|非 ?ascii|全角")
+_BAD_SHAPE = re.compile(
+    r"quot|newline|line ?break|blank|space|whitespace|non-?ascii|\bbom\b|zero.?width|control|\\[rn]|carriage|tab\b|full-?width|引号|换行|空格|非 ?ascii|全角"
+)
 _EMPTY_SHAPE = re.compile(r"^empty|\(empty\)|\bempty$|\bunset\b|^none$|length 0\b|^$")
 
 
@@ -56,7 +62,9 @@ def is_malformed(view: View) -> bool:
     if _BAD_SHAPE.search(shape(view)):
         return True
     said = view.answer.message.lower()
-    if _ABSENT.search(said) or re.search(r"bearer (?:undefined|null|none)\b", view.words("authorization_header_value")):
+    if _ABSENT.search(said) or re.search(
+        r"bearer (?:undefined|null|none)\b", view.words("authorization_header_value")
+    ):
         return True
     return bool(_QUOTED_ECHO.search(said) or _QUOTED_INSIDE.search(said))
 
@@ -111,8 +119,12 @@ def tails_differ(view: View) -> bool:
         tails.add(str(facts["tail"]).lower())
     if len(tails) > 1:
         return True
-    echoed = re.search(r"(?:provided|received)[^\n]{0,60}?\*{2,60}([\w-]{3,6})\b", view.answer.message.lower())
-    return bool(tails and echoed and not any(tail.endswith(echoed[1]) or echoed[1].endswith(tail) for tail in tails))
+    echoed = re.search(
+        r"(?:provided|received)[^\n]{0,60}?\*{2,60}([\w-]{3,6})\b", view.answer.message.lower()
+    )
+    return bool(
+        tails and echoed and not any(tail.endswith(echoed[1]) or echoed[1].endswith(tail) for tail in tails)
+    )
 
 
 def fits_host(view: View) -> bool | None:

@@ -18,6 +18,9 @@ _ALWAYS: Mapping[Reason, tuple[Reason, ...]] = {
     Reason.AUTH_KEY_PLAN_MISMATCH: (Reason.QUOTA_EXHAUSTED,),
     Reason.MODEL_NO_CHANNEL: (Reason.MODEL_NOT_FOUND,),
     Reason.ENGINE_CRASHED: (Reason.PARAM_VALUE_UNSUPPORTED,),
+    Reason.PARAM_VALUE_UNSUPPORTED: (Reason.MESSAGE_FORMAT_REJECTED,),
+    Reason.AUTH_INSUFFICIENT_SCOPE: (Reason.MODEL_NO_PERMISSION,),
+    Reason.TOOL_CALLS_UNPARSED: (Reason.TOOL_ARGS_INVALID_JSON,),
     Reason.MODEL_NO_PERMISSION: (Reason.MODEL_NOT_ACTIVATED,),
     Reason.UPSTREAM_OVERLOADED: (Reason.RATE_LIMITED,),
     Reason.BAD_GATEWAY_UPSTREAM_DOWN: (Reason.SERVER_NOT_READY,),
@@ -31,7 +34,9 @@ def candidates(view: View, reason: Reason) -> tuple[Reason, ...]:
     found = [reason]
     if reason is Reason.AUTH_INVALID_KEY:
         found += _other_homes(view)
-    elif reason is Reason.AUTH_MISSING_HEADER and keys.was_sent(view) is None and servers.is_string_error(view):
+    elif (
+        reason is Reason.AUTH_MISSING_HEADER and keys.was_sent(view) is None and servers.is_string_error(view)
+    ):
         found.append(Reason.AUTH_INVALID_KEY)
     elif reason is Reason.CONNECTION_REFUSED_LOOPBACK and "client_in_container" not in view.evidence.context:
         found += (Reason.SERVER_NOT_READY, Reason.CONTAINER_LOOPBACK)
@@ -53,4 +58,7 @@ def _other_homes(view: View) -> list[Reason]:
 
 def _proved(view: View, reason: Reason) -> bool:
     """Whether a sibling probe settled a path question."""
-    return reason in (Reason.BASE_URL_MISSING_V1, Reason.BASE_URL_WRONG_PATH) and path._by_siblings(view) is reason
+    return (
+        reason in (Reason.BASE_URL_MISSING_V1, Reason.BASE_URL_WRONG_PATH)
+        and path._by_siblings(view) is reason
+    )

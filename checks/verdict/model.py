@@ -14,11 +14,12 @@ _ROUTES = frozenset(
     "openai azure hosted_vllm litellm_proxy ollama ollama_chat vllm dashscope moonshot deepseek anthropic gemini groq mistral together_ai fireworks_ai "
     "huggingface bedrock vertex_ai openrouter custom_openai xai zai volcengine lm_studio text-completion-openai openai-chat nvidia_nim sambanova cerebras".split()
 )
-_UNPREFIXED = (
-    r"llm provider not provided|unknown (?:provider )?prefix|(?:unable|cannot|could not) (?:to )?(?:infer|determine) (?:the )?(?:model )?provider|provider[ /]prefix|(?:missing|requires?|must (?:have|start with|include|contain|be)).{0,40}(?:provider/|prefix|provider/model|'/' )|model_info is required|unmapped llm provider|provider/model(?:[ _-]?(?:name|id))?|provider.{0,20}not (?:provided|specified|recogni[sz]ed)|模型.{0,12}前缀"
-)
+_UNPREFIXED = r"llm provider not provided|unknown (?:provider )?prefix|(?:unable|cannot|could not) (?:to )?(?:infer|determine) (?:the )?(?:model )?provider|provider[ /]prefix|(?:missing|requires?|must (?:have|start with|include|contain|be)).{0,40}(?:provider/|prefix|provider/model|'/' )|model_info is required|unmapped llm provider|provider/model(?:[ _-]?(?:name|id))?|provider.{0,20}not (?:provided|specified|recogni[sz]ed)|模型.{0,12}前缀"
 unprefixed_failure = failing(Reason.MODEL_PROVIDER_PREFIX, _UNPREFIXED)
-FAILURES: tuple[Rule, ...] = (unprefixed_failure, failing(Reason.MODEL_NOT_FOUND, r"unknown model|model_not_found"))
+FAILURES: tuple[Rule, ...] = (
+    unprefixed_failure,
+    failing(Reason.MODEL_NOT_FOUND, r"unknown model|model_not_found"),
+)
 
 unprefixed = table(row(Reason.MODEL_PROVIDER_PREFIX, _UNPREFIXED, "", (400, 401, 404, 422, 500)))
 deployment = table(
@@ -38,16 +39,16 @@ _SWITCHED_OFF = row(
 )
 _RETIRED = row(
     Reason.MODEL_DEPRECATED,
-    r"decommission|deprecat|no longer (?:supported|available|served|offered|exists?)|(?:been |was |is )retired|\bsunset|discontinued|end[ -]of[ -](?:life|service)|shut ?down|has been (?:removed|withdrawn|replaced|turned off)|已(?:经)?(?:下线|弃用|停用|废弃|停止)|停止(?:服务|支持)|下架|reached (?:its )?end|function.{0,40}withdrawn",
+    r"decommission|deprecat|models? (?:is |has been |was )?(?:disabled|offline|taken offline)|no longer (?:supported|available|served|offered|exists?)|(?:been |was |is )retired|\bsunset|discontinued|end[ -]of[ -](?:life|service)|shut ?down|has been (?:removed|withdrawn|replaced|turned off)|已(?:经)?(?:下线|弃用|停用|废弃|停止)|停止(?:服务|支持)|下架|reached (?:its )?end|function.{0,40}withdrawn",
     "model_decommissioned model_deprecated model_retired modelretired modeldeprecated model_discontinued model_end_of_life modeloffline",
     (400, 403, 404, 410, 422, 500, 503),
 )
 _FORBIDDEN = row(
     Reason.MODEL_NO_PERMISSION,
     r"(?:not|n.t|no) (?:have )?(?:access|permission|authori[sz]ed|allowed|permitted|entitled).{0,80}(?:model|模型|engine)|无权(?:使用|访问|调用)|(?:key|token|令牌|team|user|project|organi[sz]ation|group|tier|plan|subscription).{0,80}(?:not allowed|cannot|can only|not authori[sz]ed|not permitted|no access|does not include).{0,60}(?:model|模型)?|models?\b.{0,100}(?:not allowed|forbidden|no permission|access denied|not accessible|restricted to|is restricted|not permitted|not authori[sz]ed|requires? (?:a )?(?:higher|paid|pro|subscription))"
-    r"|function.{0,80}not found for account|(?:没有|无).{0,12}(?:模型|model).{0,12}权限|access (?:to (?:the )?(?:requested )?model )?(?:is )?denied|不(?:允许|可)(?:使用|访问|调用).{0,12}模型|(?:模型|model).{0,30}(?:无权限|没有权限|未授权|禁止)|allowed models",
-    "model_access_denied modelaccessdenied model.accessdenied key_model_access_denied team_model_access_denied user_model_access_denied model_not_allowed token_model_forbidden model_forbidden accessdenied accessdeniedexception 1220 project_model_access_denied org_model_access_denied",
-    (400, 401, 403, 404),
+    r"|function.{0,80}not found for account|(?:没有|无).{0,12}(?:模型|model).{0,12}权限|access (?:to (?:the )?(?:requested )?model )?(?:is )?denied|不(?:允许|可)(?:使用|访问|调用).{0,12}模型|(?:模型|model).{0,30}(?:无权限|没有权限|未授权|禁止)|allowed models|套餐.{0,16}(?:暂未开放|不支持|不包含|未包含)|(?:暂未|未)开放.{0,24}权限",
+    "model_access_denied modelaccessdenied model.accessdenied key_model_access_denied team_model_access_denied user_model_access_denied model_not_allowed token_model_forbidden model_forbidden accessdenied accessdeniedexception 1220 1311 project_model_access_denied org_model_access_denied",
+    (400, 401, 403, 404, 429),
 )
 _UNFIT = row(
     Reason.MODEL_TASK_MISMATCH,
@@ -64,19 +65,21 @@ _UNLOADED = row(
 )
 _UNKNOWN = row(
     Reason.MODEL_NOT_FOUND,
-    r"models?\b.{0,160}(?:not found|does ?n.t exist|does not exist|not exist|unknown|is invalid|not available|not supported|unavailable|not served|no such|could not be found|cannot be found|isn.t available|unsupported|not recogni[sz]ed|not registered|not deployed|wasn.t found)|(?:unknown|invalid|no such|unsupported|unrecogni[sz]ed|nonexistent|could not find|cannot find|can.t find|not find|unable to find|no) (?:the |this |requested |matching )?models?\b|not a valid model|not an? (?:available|supported) model|there (?:is|are) no model|none of .{0,30}models?|available models|model_name|try pulling"
+    r"models?\b.{0,160}(?:not found|does ?n.t exist|does not exist|not exist|unknown|is invalid|not available|not supported|unavailable|not served|no such|could not be found|cannot be found|isn.t available|unsupported|not recogni[sz]ed|not registered|not deployed|wasn.t found)|(?:unknown|invalid|no such|unsupported|unrecogni[sz]ed|nonexistent|could not find|cannot find|can.t find|not find|unable to find|no) (?:the |this |requested |matching )?models?\b|not found (?:the )?model|not a valid model|not an? (?:available|supported) model|there (?:is|are) no model|none of .{0,30}models?|available models|model_name|try pulling"
     r"|模型.{0,80}(?:不存在|未找到|找不到|不支持|无效|未配置|错误|没有|不可用)|(?:不存在|找不到|未知|无效).{0,12}模型|model.{0,60}(?:不存在|未找到|无效)|模型名称|is not a valid model",
     "model_not_found modelnotfound invalid_model model_not_exist invalidendpointormodel.notfound 20012 unknown_model model_not_available modelnotexist 1211 model_not_supported invalidmodel model_invalid notfounderror 1222 no_such_model invalid_model_error model_unavailable",
     (400, 403, 404, 422, 500, 501, 502, 503),
 )
-_ABOUT_MODEL = re.compile(r"\bmodels?\b|模型|engine|deployment|endpoint|function|model_|models/")
+_ABOUT_MODEL = re.compile(r"\bmodels?\b|模型|engine|deployment|\bep-|function|model_|models/")
 
 
 def _about_model(view: View) -> bool:
     """Whether the words are on a model: they say so, or repeat its id."""
     said = view.answer.said
     model = view.evidence.model.lower()
-    return bool(_ABOUT_MODEL.search(said)) or (len(model) > 2 and model in said) or "model" in view.answer.params
+    return (
+        bool(_ABOUT_MODEL.search(said)) or (len(model) > 2 and model in said) or "model" in view.answer.params
+    )
 
 
 def switched_off(view: View) -> Reason | None:
@@ -103,10 +106,22 @@ def unknown(view: View) -> Reason | None:
     return Reason.MODEL_PROVIDER_PREFIX if wears_prefix(view) else Reason.MODEL_NOT_FOUND
 
 
+def named_in_refusal(view: View) -> Reason | None:
+    """A 404 in JSON that repeats the model's id, in whatever words."""
+    named = len(view.evidence.model) > 3 and view.evidence.model.lower() in view.answer.said
+    return Reason.MODEL_NOT_FOUND if named and view.status == 404 and view.answer.is_error else None
+
+
 def _absent_from_list(view: View) -> bool:
     """A bare 404 on a route that works, for a model that the server's own list lacks."""
     listed = served(view)
-    return view.status in (400, 404) and bool(listed) and bool(view.evidence.model) and view.evidence.model not in listed and view.answer.is_error
+    return (
+        view.status in (400, 404)
+        and bool(listed)
+        and bool(view.evidence.model)
+        and view.evidence.model not in listed
+        and view.answer.is_error
+    )
 
 
 def served(view: View) -> list[str]:
@@ -120,10 +135,16 @@ def wears_prefix(view: View) -> bool:
     head, slash, rest = view.evidence.model.lower().partition("/")
     if not slash:
         lowered = view.evidence.model.lower()
-        return bool(lowered) and any(item.lower().endswith("/" + lowered) and not item.startswith("/") for item in served(view))
+        return bool(lowered) and any(
+            item.lower().endswith("/" + lowered) and not item.startswith("/") for item in served(view)
+        )
     if any(item.lower() == rest for item in served(view)):
         return True
-    return head in _ROUTES and not servers.is_relay(view) and not any(item.lower().startswith(head + "/") for item in served(view))
+    return (
+        head in _ROUTES
+        and not servers.is_relay(view)
+        and not any(item.lower().startswith(head + "/") for item in served(view))
+    )
 
 
 ANSWERS: tuple[Rule, ...] = (
@@ -136,3 +157,4 @@ ANSWERS: tuple[Rule, ...] = (
     forbidden,
     unknown,
 )
+LATE: tuple[Rule, ...] = (named_in_refusal,)

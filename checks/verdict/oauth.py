@@ -56,7 +56,7 @@ def vendor_refusal(view: View) -> Reason | None:
 
 def token_with_facts(view: View) -> Reason | None:
     """An expired login token, while a valid token or key is set beside it: the wrong one was sent."""
-    if expired(view) is None:
+    if expired(view) is None or view.answer.codes & {"invalidapikey", "apikeyinvalid"}:
         return None
     return conflict_by_facts(view) or Reason.OAUTH_TOKEN_EXPIRED
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from checks.reason import Reason
+from checks.verdict.answer import Form
 from checks.verdict.rules import Rule, row, table
 from checks.verdict.view import View
 
@@ -14,7 +15,8 @@ _REFUSED = r"not (?:supported|permitted|allowed|available|compatible|accept)|uns
 length_name = table(
     row(
         Reason.MAX_TOKENS_PARAM_UNSUPPORTED,
-        r"max_tokens.{0,120}max_completion_tokens|max_completion_tokens.{0,120}max_tokens\b"
+        r"max_tokens.{0,80}(?:not supported|unsupported|instead|\buse\b|deprecated|both|together|mutually|one of).{0,60}max_completion_tokens"
+        r"|both .{0,20}max_(?:completion_)?tokens|max_completion_tokens.{0,80}(?:instead|\buse\b|both).{0,30}max_tokens\b"
         rf"|max_completion_tokens.{{0,80}}(?:{_REFUSED})|(?:{_REFUSED}).{{0,60}}max_completion_tokens"
         r"|(?:unsupported|unrecogni[sz]ed|unknown|extra|unexpected) (?:parameter|field|argument|request argument|input)s?.{0,30}max_(?:output_)?tokens|max_tokens.{0,40}(?:is not supported|not supported with|extra inputs|unsupported)|max_output_tokens.{0,30}(?:not supported|unknown)",
         "",
@@ -68,6 +70,12 @@ _VALUE = row(
     _REFUSALS,
 )
 value = table(_VALUE)
+_CLEAR_SHAPE = row(
+    Reason.MESSAGE_FORMAT_REJECTED,
+    r"messages?\[\d+\].{0,60}(?:invalid type|missing field|expected|unknown variant)|untagged enum|invalid type: (?:sequence|map), expected (?:a )?string",
+    "",
+    _REFUSALS,
+)
 _SHAPE = row(
     Reason.MESSAGE_FORMAT_REJECTED,
     r"failed to deserialize|contents?\b.{0,100}(?:must be|should be|string|not be empty|cannot be empty|invalid type|field required|is empty|non-empty|blank|array|list|not supported)|invalid type: (?:sequence|map|null), expected (?:a )?string|messages?\b.{0,80}(?:invalid|format|must|validation|empty|malformed|not valid|cannot|should|name)|empty (?:content|message)|messages\[\d|messages\.\d|body\.messages|untagged enum|expected a string|got (?:list|array|object|dict)|can only concatenate str|消息.{0,16}(?:格式|为空|不能为空|非法|错误)|content.{0,8}(?:不能为空|格式|必须)|text content blocks|list object|'list' object|assistant message",
@@ -86,8 +94,14 @@ def unread_body(view: View) -> Reason | None:
     """The server could not read what was sent, or found neither model nor messages in it."""
     if view.status == 415:
         return Reason.REQUEST_BODY_MALFORMED
-    at_root = view.answer.params.strip() in ("body", "body.0") or bool(re.search(r"\bbody\.\d+\b$", view.answer.params.strip()))
-    return Reason.REQUEST_BODY_MALFORMED if _BODY.holds(view) or (at_root and view.status in (400, 422)) else None
+    at_root = view.answer.params.strip() in ("body", "body.0") or bool(
+        re.search(r"\bbody\.\d+\b$", view.answer.params.strip())
+    )
+    return (
+        Reason.REQUEST_BODY_MALFORMED
+        if _BODY.holds(view) or (at_root and view.status in (400, 422))
+        else None
+    )
 
 
 def odd_value(view: View) -> Reason | None:
@@ -96,6 +110,22 @@ def odd_value(view: View) -> Reason | None:
     return Reason.PARAM_VALUE_UNSUPPORTED if odd and view.status in (400, 422, 500) else None
 
 
-NAMED: tuple[Rule, ...] = (length_name, vision, thinking_history, role, output_form)
+def by_status(view: View) -> Reason | None:
+    """400 or 422 in words nobody knows: something in the request does not please."""
+    return Reason.PARAM_VALUE_UNSUPPORTED if view.status in (400, 422) and view.answer.form is not Form.HTML else None
+
+
+def extra_field(view: View) -> Reason | None:
+    """A strict validator names a field it does not know, whatever the field is about."""
+    return (
+        Reason.PARAM_UNKNOWN_REJECTED
+        if "extraforbidden" in view.answer.codes or _EXTRA.search(view.answer.said)
+        else None
+    )
+
+
+_EXTRA = re.compile(r"extra inputs? (?:are|is) not permitted|extra_forbidden|extra fields? not permitted")
+
+NAMED: tuple[Rule, ...] = (length_name, extra_field, vision, thinking_history, role, output_form)
 ANSWERS: tuple[Rule, ...] = (strict, table(_SHAPE), value, odd_value)
-LAST: tuple[Rule, ...] = (unread_body,)
+LAST: tuple[Rule, ...] = (table(_CLEAR_SHAPE), unread_body)

@@ -85,7 +85,9 @@ def _is_path_answer(view: View) -> bool:
     return bool(_UNEXPECTED.search(answer.said))
 
 
-_UNEXPECTED = re.compile(r"unexpected endpoint|invalid url|unknown[_ ]url|no static resource|cannot (?:post|get) /|no route matched|unsupported (?:upstream )?path")
+_UNEXPECTED = re.compile(
+    r"unexpected endpoint|invalid url|unknown[_ ]url|no static resource|cannot (?:post|get) /|no route matched|unsupported (?:upstream )?path"
+)
 
 
 def _names_model(view: View) -> bool:
@@ -98,9 +100,11 @@ def _names_model(view: View) -> bool:
 
 def plain_refusal(view: View) -> Reason | None:
     """A page, an empty body or a bare "not found": the route is missing here."""
-    if view.status not in (404, 405, 501) and not (view.status in (200, 400, 401, 403) and _UNEXPECTED.search(view.answer.said)):
+    if view.status not in (404, 405, 501) and not (
+        view.status in (200, 400, 401, 403) and _UNEXPECTED.search(view.answer.said)
+    ):
         return None
-    if not _is_path_answer(view) and not _MISSED_ROUTE.search(view.answer.said):
+    if not _is_path_answer(view) and (_names_model(view) or not _MISSED_ROUTE.search(view.answer.said)):
         return None
     if view.answer.form is Form.HTML and not _is_error_page(view):
         return Reason.BASE_URL_HTML_PAGE
@@ -190,7 +194,9 @@ _ERROR_PAGE = re.compile(
     r"nginx|openresty|tengine|apache|caddy|cannot (?:post|get)|iis|litespeed|not found on this server|werkzeug|requested url"
     r"|405 (?:not allowed|method)|method not allowed|404 not found|tomcat|jetty|envoy|microsoft-azure|whitelabel"
 )
-_APP_PAGE = re.compile(r"<script|<link|stylesheet|viewport|__next|<div id=|<nav|<meta property|og:title|manifest|favicon|<noscript")
+_APP_PAGE = re.compile(
+    r"<script|<link|stylesheet|viewport|__next|<div id=|<nav|<meta property|og:title|manifest|favicon|<noscript"
+)
 
 
 def _is_error_page(view: View) -> bool:

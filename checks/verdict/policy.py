@@ -28,18 +28,23 @@ def challenged(view: View) -> Reason | None:
         return Reason.WAF_CHALLENGE
     edge = answer.headers.get("server", "").lower()
     bare = answer.form in (Form.HTML, Form.TEXT, Form.EMPTY) and view.status in (403, 429, 503)
-    if bare and any(name in edge for name in ("cloudflare", "cloudfront", "akamai", "sucuri", "awselb", "yundun", "ddos", "safedog")):
+    if bare and any(
+        name in edge
+        for name in ("cloudflare", "cloudfront", "akamai", "sucuri", "awselb", "yundun", "ddos", "safedog")
+    ):
         return Reason.WAF_CHALLENGE
     blocked = view.status == 403 and answer.is_json and _UA_BLOCK.search(answer.said)
     return Reason.WAF_CHALLENGE if blocked else None
 
 
-_UA_BLOCK = re.compile(r"(?:your )?request (?:was |has been |is )?blocked|blocked by (?:cloudflare|firewall|waf|security|the site)|error code: ?10\d\d|forbidden user.?agent|browser_signature_banned")
+_UA_BLOCK = re.compile(
+    r"(?:your )?request (?:was |has been |is )?blocked|blocked by (?:cloudflare|firewall|waf|security|the site)|error code: ?10\d\d|forbidden user.?agent|browser_signature_banned"
+)
 
 filtered = table(
     row(
         Reason.CONTENT_FILTERED,
-        r"content[ _-]?(?:management|filter|moderation|policy)|responsible ?ai|inappropriate content|safety (?:system|filter|setting|check|guideline|reason)|moderation|flagged (?:as|by|for)|was flagged|exists risk|risk content|prohibited[ _]content"
+        r"content[ _-]?(?:management|filter|moderation|policy)|(?:content|prompt|input|output|request) (?:that )?violat|safety_check|usage guidelines|responsible ?ai|inappropriate content|safety (?:system|filter|setting|check|guideline|reason)|moderation|flagged (?:as|by|for)|was flagged|exists risk|risk content|prohibited[ _]content"
         r"|敏感(?:词|内容|信息)?|不当内容|不安全|内容(?:安全|审核|风险|违规|不合规)|违规内容|unsafe (?:or|and|content)|data[ _]?inspection|harmful|sensitive (?:content|words?|information)|considered high risk|high.risk (?:input|output|content)|rejected as a result of (?:our|the) safety|violat.{0,30}(?:content|usage|safety) polic|invalid_prompt",
         "content_filter data_inspection_failed datainspectionfailed content_policy_violation responsibleaipolicyviolation content_policy 1301 1026 1027 sensitive_words_detected"
         " contentfilter content_blocked prompt_blocked moderation_blocked sensitivecontentdetected inputtextsensitivecontentdetected outputtextsensitivecontentdetected",
@@ -50,7 +55,7 @@ address = table(
     row(
         Reason.IP_NOT_ALLOWED,
         r"\bip\b.{0,60}(?:not (?:allowed|authori[sz]ed|in |permitted|whitelisted|on )|whitelist|allow-?list|allow list|blocked|restrict|denied|forbidden|banned)|(?:whitelist|allow-?list|allowed (?:list of )?ips?).{0,40}\bip\b"
-        r"|(?:client|source|request(?:ing)?|your) ip|指定网段|\bip ?.{0,16}(?:不在|白名单|未授权|限制|不允许|禁止|受限)|网段|ip白名单|not in (?:the )?(?:allowed|whitelist)",
+        r"|(?:client|source|request(?:ing)?|your) ip|指定网段|\bip ?.{0,16}(?:不在|白名单|未授权|限制|不允许|禁止|受限)|网段|ip白名单|virtual network|firewall rules?\b|private endpoint|public (?:network )?access is disabled|not in (?:the )?(?:allowed|whitelist)",
         "ip_not_authorized ip_not_allowed api_key_ip_address_blocked ipnotallowed ip_restricted ip_forbidden invalidip",
         (400, 401, 403, 404, 429),
     ),
@@ -79,7 +84,11 @@ account = table(
 def filtered_output(view: View) -> Reason | None:
     """A good answer whose output the filter took away."""
     ends = [item.get("finish_reason") for item in view.answer.choices or () if isinstance(item, dict)]
-    return Reason.CONTENT_FILTERED if any(end in ("content_filter", "sensitive", "safety") for end in ends) else None
+    return (
+        Reason.CONTENT_FILTERED
+        if any(end in ("content_filter", "sensitive", "safety") for end in ends)
+        else None
+    )
 
 
 EDGE: tuple[Rule, ...] = (challenged,)

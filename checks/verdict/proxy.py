@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from checks.outcome import FailureKind
 from checks.reason import Reason
 from checks.verdict import tcp
 from checks.verdict.answer import Form
@@ -42,19 +43,43 @@ def unreachable(view: View) -> Reason | None:
     host, port = tcp.dialled(view)
     if not host or (_same(host, view.url.host) and port in (view.url.port, None)):
         return None
-    if any(_same(host, at) and (port is None or at_port in (None, port)) for at, at_port in view.proxies if at):
+    if any(
+        _same(host, at) and (port is None or at_port in (None, port)) for at, at_port in view.proxies if at
+    ):
         return Reason.PROXY_UNREACHABLE
     foreign = is_loopback(host) and not view.to_lan and not view.evidence.addresses
     return Reason.PROXY_UNREACHABLE if foreign and port in tcp.PROXY_PORTS else None
+
+
+def died_at_proxy(view: View) -> Reason | None:
+    """A failure at a proxy of which no more is told: on the way to one's own machine it is in the way."""
+    if view.kind is not FailureKind.PROXY:
+        return None
+    return Reason.PROXY_ENV_INTERCEPTS_LOOPBACK if view.to_lan else Reason.PROXY_UNREACHABLE
+
+
+def fine_without(view: View) -> Reason | None:
+    """The same request to one's own machine works without the proxy."""
+    if view.evidence.failure is None or not view.to_lan or not view.proxies:
+        return None
+    return Reason.PROXY_ENV_INTERCEPTS_LOOPBACK if _fine_without_proxy(view) else None
 
 
 def _same(one: str, other: str) -> bool:
     return one == other or (is_loopback(one) and is_loopback(other))
 
 
-FAILURES: tuple[Rule, ...] = (scheme, locked, unreachable)
+FAILURES: tuple[Rule, ...] = (scheme, locked, fine_without, unreachable)
+FAILURES_LATE: tuple[Rule, ...] = (died_at_proxy,)
 
-_FINGERPRINT_HEADERS = ("x-squid-error", "proxy-connection", "x-cache-lookup", "x-proxy-error", "proxy-status", "proxy-agent")
+_FINGERPRINT_HEADERS = (
+    "x-squid-error",
+    "proxy-connection",
+    "x-cache-lookup",
+    "x-proxy-error",
+    "proxy-status",
+    "proxy-agent",
+)
 _FINGERPRINT_WORDS = re.compile(
     r"squid|privoxy|tinyproxy|\bclash\b|v2ray|mitmproxy|charles|fiddler|blue ?coat|zscaler|forcepoint|mcafee web gateway"
     r"|err_connect_fail|err_cannot_forward|proxy server|web proxy|cache ?administrator|proxy error|via your proxy|代理服务器"
@@ -66,7 +91,9 @@ _ROUTER = re.compile(
     r"|no (?:available|healthy|usable) providers?|all providers (?:failed|are)|circuit.{0,20}open|forward(?:ing)?[ _](?:request )?failed"
     r"|failed to forward|upstream (?:request|provider|call) (?:failed|error|timeout)|provider (?:request )?failed|熔断|转发失败|本地代理"
 )
-_ROUTER_FIELDS = re.compile(r"\"(?:upstream_?status|upstream_?error|upstream_?body|provider_?name|circuit|cause|attempts|failover)\"\s{0,3}:")
+_ROUTER_FIELDS = re.compile(
+    r"\"(?:upstream_?status|upstream_?error|upstream_?body|provider_?name|circuit|cause|attempts|failover)\"\s{0,3}:"
+)
 
 
 def asked_for_login(view: View) -> Reason | None:

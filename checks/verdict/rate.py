@@ -18,7 +18,21 @@ _LIMITED = row(
 
 def limited(view: View) -> Reason | None:
     """Words or codes of a limit, on a status that may carry one (a single huge request comes as 413)."""
-    return Reason.RATE_LIMITED if view.status in (429, 413, 403, 400, 503, 500, 200, 529) and _LIMITED.holds(view) else None
+    return (
+        Reason.RATE_LIMITED
+        if view.status in (429, 413, 403, 400, 503, 500, 200, 529) and _LIMITED.holds(view)
+        else None
+    )
+
+
+def by_code(view: View) -> Reason | None:
+    """The code says rate, whatever sentence a relay put in the text's place."""
+    if view.status not in (429, 413, 503) or _SAYS_CROWDED & view.answer.codes:
+        return None
+    return Reason.RATE_LIMITED if _LIMITED.codes & view.answer.codes else None
+
+
+_SAYS_CROWDED = frozenset(("serveroverloaded", "modeloverloaded", "overloadederror", "engineoverloadederror", "1305", "1311"))
 
 
 def oversized_for_window(view: View) -> Reason | None:
@@ -32,4 +46,5 @@ def by_status(view: View) -> Reason | None:
 
 
 FIRST: tuple[Rule, ...] = (oversized_for_window,)
+CODES: tuple[Rule, ...] = (by_code,)
 ANSWERS: tuple[Rule, ...] = (limited,)

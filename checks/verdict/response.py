@@ -64,9 +64,14 @@ def thought_only(view: View) -> Reason | None:
         return Reason.CONTENT_EMPTY_REASONING
     usage = view.answer.value.get("usage") if isinstance(view.answer.value, dict) else None
     spent = usage.get("completion_tokens") if isinstance(usage, dict) else None
-    if first_choice(view).get("finish_reason") != "length":
-        return None
-    return Reason.CONTEXT_LENGTH_EXCEEDED if spent in (0, 1) else Reason.CONTENT_EMPTY_REASONING
+    if first_choice(view).get("finish_reason") == "length" and spent in (0, 1):
+        return Reason.CONTEXT_LENGTH_EXCEEDED
+    worked = isinstance(spent, int) and spent > 1
+    return (
+        Reason.CONTENT_EMPTY_REASONING
+        if worked or first_choice(view).get("finish_reason") == "length"
+        else None
+    )
 
 
 def _said(content: object) -> bool:

@@ -34,6 +34,19 @@ crowded = table(
 )
 
 
+def crowded_by_code(view: View) -> Reason | None:
+    """The code says crowd, whatever type stands beside it."""
+    return Reason.UPSTREAM_OVERLOADED if _CROWD_CODES & view.answer.codes and crowded(view) else None
+
+
+_CROWD_CODES = frozenset(("serveroverloaded", "modeloverloaded", "overloadederror", "engineoverloadederror", "1305", "50505", "engineoverloaded"))
+
+
+def said_overloaded(view: View) -> Reason | None:
+    """The one word that settles it ("overloaded or not ready yet" of a vendor means a crowd)."""
+    return Reason.UPSTREAM_OVERLOADED if "overloaded" in view.answer.said and crowded(view) else None
+
+
 def by_status(view: View) -> Reason | None:
     """What a bare 5xx most likely means on this kind of server."""
     if view.status == 529:
@@ -46,6 +59,7 @@ def by_status(view: View) -> Reason | None:
     return Reason.UPSTREAM_OVERLOADED if vendor and view.answer.is_error else Reason.ENGINE_CRASHED
 
 
-ANSWERS: tuple[Rule, ...] = (dead, not_ready)
+ANSWERS: tuple[Rule, ...] = (dead, said_overloaded, not_ready)
 CROWD: tuple[Rule, ...] = (crowded,)
+CODES: tuple[Rule, ...] = (crowded_by_code,)
 LATE: tuple[Rule, ...] = (by_status,)

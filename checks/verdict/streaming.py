@@ -45,11 +45,17 @@ def misframed(view: View) -> Reason | None:
         return Reason.STREAM_FRAMING_MISMATCH
     if wanted is True and not answer.is_sse and answer.form is Form.COMPLETION:
         return Reason.STREAM_FRAMING_MISMATCH
-    return Reason.STREAM_FRAMING_MISMATCH if answer.form is Form.TEXT and "[DONE]" in answer.text[-400:] else None
+    return (
+        Reason.STREAM_FRAMING_MISMATCH
+        if answer.form is Form.TEXT and "[DONE]" in answer.text[-400:]
+        else None
+    )
 
 
 def _carries_text(view: View) -> bool:
-    return view.evidence.params.get("stream") is False or not _is_empty_chunk(view.answer.value)
+    return view.evidence.params.get("stream") is False or any(
+        not _is_empty_chunk(item) for item in view.answer.events
+    )
 
 
 def _is_empty_chunk(value: object) -> bool:
@@ -57,13 +63,28 @@ def _is_empty_chunk(value: object) -> bool:
 
 
 def empty_chunk(view: View) -> Reason | None:
-    """A chunk without choices: the filter's first or the usage's last."""
+    """Nothing but a chunk without choices: the filter's first or the usage's last."""
     answer = view.answer
     value = answer.value
+    if any(not _is_empty_chunk(item) for item in answer.events):
+        return None
     if not _is_empty_chunk(value) or not isinstance(value, dict):
         return None
-    chunk = answer.is_sse or bool(view.evidence.params.get("stream")) or value.get("object") == "chat.completion.chunk"
-    return Reason.CHOICES_EMPTY_CHUNK if chunk or "prompt_filter_results" in value or "prompt_annotations" in value else None
+    chunk = (
+        answer.is_sse
+        or bool(view.evidence.params.get("stream"))
+        or value.get("object") == "chat.completion.chunk"
+    )
+    return (
+        Reason.CHOICES_EMPTY_CHUNK
+        if chunk or "prompt_filter_results" in value or "prompt_annotations" in value
+        else None
+    )
+
+
+def some_empty_chunk(view: View) -> Reason | None:
+    """A whole stream that holds such a chunk: only a client that indexes blindly stumbles."""
+    return Reason.CHOICES_EMPTY_CHUNK if any(_is_empty_chunk(item) for item in view.answer.events) else None
 
 
 def truncated(view: View) -> Reason | None:
@@ -79,11 +100,19 @@ def truncated(view: View) -> Reason | None:
 def _finished(event: object) -> bool:
     if not isinstance(event, dict):
         return False
-    if event.get("type") in ("message_stop", "response.completed", "response.done") or event.get("usage") and event.get("choices") == []:
+    if (
+        event.get("type") in ("message_stop", "response.completed", "response.done")
+        or event.get("usage")
+        and event.get("choices") == []
+    ):
         return True
     choices = event.get("choices")
-    return any(isinstance(item, dict) and item.get("finish_reason") for item in choices) if isinstance(choices, list) else False
+    return (
+        any(isinstance(item, dict) and item.get("finish_reason") for item in choices)
+        if isinstance(choices, list)
+        else False
+    )
 
 
 ANSWERS: tuple[Rule, ...] = (needs_stream,)
-SHAPES: tuple[Rule, ...] = (empty_chunk, misframed, truncated)
+SHAPES: tuple[Rule, ...] = (empty_chunk, misframed, truncated, some_empty_chunk)

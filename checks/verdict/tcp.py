@@ -22,13 +22,41 @@ _REFUSED = re.compile(
 _REFUSED_NUMBERS = (111, 61, 10061)
 _STARTING = re.compile(r"running|starting|alive|loading|started|spawned|launch|up\b")
 # Ports on which desktop proxies listen by default (Clash, V2Ray, Shadowsocks, Privoxy, Squid, Burp).
-PROXY_PORTS = frozenset((7890, 7891, 7892, 7893, 7897, 1080, 1081, 1082, 1086, 1087, 8118, 8889, 3128, 10808, 10809, 20170, 20171, 33210, 6152, 2080, 2081))
+PROXY_PORTS = frozenset(
+    (
+        7890,
+        7891,
+        7892,
+        7893,
+        7897,
+        1080,
+        1081,
+        1082,
+        1086,
+        1087,
+        8118,
+        8889,
+        3128,
+        10808,
+        10809,
+        20170,
+        20171,
+        33210,
+        6152,
+        2080,
+        2081,
+    )
+)
 
 
 def dialled(view: View) -> tuple[str, int | None]:
     """The address that was really tried: the peer if known, else what the texts name; else ("", None)."""
     if view.evidence.peer:
-        peer = parse_url("tcp://" + view.evidence.peer) if "://" not in view.evidence.peer else parse_url(view.evidence.peer)
+        peer = (
+            parse_url("tcp://" + view.evidence.peer)
+            if "://" not in view.evidence.peer
+            else parse_url(view.evidence.peer)
+        )
         if peer.host:
             return peer.host, peer.port
     match = _ADDRESS.search(view.failure_text) or _POOL.search(view.failure_text)

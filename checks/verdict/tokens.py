@@ -62,7 +62,11 @@ def no_logprobs(view: View) -> Reason | None:
     if view.answer.form is not Form.COMPLETION or not asked or view.answer.is_sse:
         return None
     given = first_choice(view).get("logprobs")
-    content = given.get("content") or given.get("token_logprobs") or given.get("tokens") if isinstance(given, dict) else given
+    content = (
+        given.get("content") or given.get("token_logprobs") or given.get("tokens")
+        if isinstance(given, dict)
+        else given
+    )
     return None if content else Reason.LOGPROBS_UNSUPPORTED
 
 

@@ -23,7 +23,7 @@ bad_arguments = table(
 history = table(
     row(
         Reason.TOOL_HISTORY_INVALID,
-        r"tool_call_ids?|must be followed by tool|insufficient tool|tool_use.{0,120}(?:tool_result|without|ids)|tool_result|tool[ _]call[ _]ids? (?:was|must|is|should|not)|preceding message with|(?:role|messages?) .{0,6}['\"]?tool['\"]?.{0,30}(?:must|follow|response|preced)|function call turn|function response parts?|same number of function calls|unexpected (?:tool|role 'tool')|tool messages?|tool calls? and (?:tool )?(?:responses|results)|tool_calls.{0,40}(?:not followed|without|must be)|no tool (?:call|output)|工具调用.{0,20}(?:不匹配|缺少|结果)",
+        r"tool_call_ids?|empty tool_calls|tool_calls?.{0,40}in (?:the )?messages?|must be followed by tool|insufficient tool|tool_use.{0,120}(?:tool_result|without|ids)|tool_result|tool[ _]call[ _]ids? (?:was|must|is|should|not)|preceding message with|(?:role|messages?) .{0,6}['\"]?tool['\"]?.{0,30}(?:must|follow|response|preced)|function call turn|function response parts?|same number of function calls|unexpected (?:tool|role 'tool')|tool messages?|tool calls? and (?:tool )?(?:responses|results)|tool_calls.{0,40}(?:not followed|without|must be)|no tool (?:call|output) found|工具调用.{0,20}(?:不匹配|缺少|结果)",
         "",
         _REFUSALS,
     )
@@ -39,7 +39,9 @@ unsupported = table(
         _REFUSALS,
     )
 )
-ANSWERS: tuple[Rule, ...] = (bad_arguments, history, choice, unsupported)
+# Groq refuses with this code what other servers hand out as text.
+unread = table(row(Reason.TOOL_CALLS_UNPARSED, r"failed to call a function|failed_generation", "tool_use_failed", _REFUSALS))
+ANSWERS: tuple[Rule, ...] = (unread, bad_arguments, history, choice, unsupported)
 
 _CALL_TEXT = re.compile(
     r"<tool_call|<function[=_]|<\|?tool[_▁]call|<｜tool|\[tool_calls\]|<\|python_tag\|>|<\|channel\|>commentary|function_call|<invoke\b|\{\s{0,4}\"(?:name|function|tool|tool_name|action)\"\s{0,4}:\s{0,4}\"[^\"]{1,100}\"\s{0,4},\s{0,4}\"(?:arguments|parameters|args|input|action_input)\"|<tools?>|✿function|<\|tool"

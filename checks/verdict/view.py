@@ -123,7 +123,9 @@ class View:
         """Whether NO_PROXY names the target by its exact name (what every client understands)."""
         listed = [part.strip().lower() for part in self.env.get("NO_PROXY", "").split(",")]
         host = self.url.host
-        return any(part and (part == "*" or part == host or host.endswith("." + part.lstrip("."))) for part in listed)
+        return any(
+            part and (part == "*" or part == host or host.endswith("." + part.lstrip("."))) for part in listed
+        )
 
     @property
     def elapsed(self) -> float | None:
@@ -192,7 +194,8 @@ def is_loopback(host: str) -> bool:
 
 
 _PRIVATE = tuple(
-    ip_network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
+    ip_network(text)
+    for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
 )
 
 
