@@ -57,6 +57,7 @@ _SHAPES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = (
         rf"\1{MASK}",
     ),
 )
+_ANY_NEEDLE: Final = re.compile("|".join(re.escape(part) for needles, _, _ in _SHAPES for part in needles))
 _PLAIN: Final = frozenset({type(None), bool, int, float, datetime})
 
 
@@ -80,6 +81,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return `text` without secrets; the same object when there was none."""
+        if len(text) < SHORTEST_SECRET:
+            return text
         for form in self._forms:
             if form in text:
                 text = text.replace(form, MASK)
@@ -134,6 +137,8 @@ def _columns(kind: Any) -> tuple[str, ...]:
 
 
 def _without_shapes(text: str) -> str:
+    if _ANY_NEEDLE.search(text) is None:
+        return text
     for needles, shape, mask in _SHAPES:
         if any(needle in text for needle in needles):
             text = shape.sub(mask, text)
