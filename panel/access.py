@@ -71,14 +71,12 @@ def member_of(user: Person, slug: str, role: Role = Role.VIEWER) -> Membership:
 
 def memberships_of(user: Person) -> QuerySet[Membership]:
     """Return the person's memberships, by team name."""
-    return Membership.objects.filter(user_id=user.pk).select_related("team").order_by("team__name")
+    return Membership.objects.filter(user_id=user.pk or 0).select_related("team").order_by("team__name")
 
 
 def members_of(member: Membership) -> QuerySet[Membership]:
     """Return everybody in the member's team, highest role first."""
-    return (
-        Membership.objects.filter(team=member.team).select_related("user").order_by("-role", "user__name")
-    )
+    return Membership.objects.filter(team=member.team).select_related("user").order_by("-role", "user__name")
 
 
 def colleague_for(member: Membership, code: str) -> Membership:

@@ -25,7 +25,8 @@ def record(
     **data: object,
 ) -> AuditEvent:
     """Append one event, inside the caller's transaction. `data` must hold no secret."""
-    assert transaction.get_connection().in_atomic_block, "An event is written with its deed or not at all."
+    if not connection.in_atomic_block:
+        raise transaction.TransactionManagementError("An event is written with its deed or not at all.")
     _one_writer_at_a_time()
     newest = AuditEvent.objects.order_by("-pk").values_list("chain", flat=True).first() or ""
     event = AuditEvent(

@@ -18,7 +18,7 @@ from panel.actions.audit import record
 from panel.exports.bundle import Bundle, BundleLane, Generation, Proof
 from panel.exports.formats import FORMATS, masked_preview
 from panel.exports.problems import Problem, problems
-from panel.models import Download, KeyVersion, Lane, Membership, Profile, Role
+from panel.models import Download, Endpoint, KeyVersion, Lane, Membership, Profile, Role
 
 FLAVOURS: tuple[str, ...] = tuple(FORMATS)
 
@@ -80,7 +80,8 @@ def export(
     )  # fmt: skip
     record(
         team=actor.team, actor=actor.user, verb="export", noun="bundle", code=profile.code,
-        label=f"{profile.name} v{profile.version}", flavour=flavour, with_keys=with_keys, keys=sorted(set(keys)),
+        label=f"{profile.name} v{profile.version}", flavour=flavour, with_keys=with_keys,
+        keys=sorted(set(keys)),
     )  # fmt: skip
     return Attachment(FORMATS[flavour].file_name(bundle), FORMATS[flavour].content_type, text)
 
@@ -93,7 +94,11 @@ def _bundle(actor: Membership, profile: Profile, kinds: Collection[str], with_ke
     )
     active = KeyVersion.objects.filter(endpoint__team=actor.team, state="active")
     keys = {key.endpoint_id: key for key in active.select_related("endpoint")}
-    made = [_lane(actor, row, keys, with_keys) for row in rows if row.effective_endpoint is not None]
+    made = [
+        _lane(actor, row, endpoint, keys.get(endpoint.pk), with_keys)
+        for row in rows
+        if (endpoint := row.effective_endpoint) is not None
+    ]
     if not made:
         raise Refused(_("Choose at least one lane that has an endpoint."), "lanes")
     generation: Generation = "0.x" if profile.generation == "0.x" else "1.x"
@@ -103,10 +108,9 @@ def _bundle(actor: Membership, profile: Profile, kinds: Collection[str], with_ke
     )  # fmt: skip
 
 
-def _lane(actor: Membership, lane: Lane, keys: dict[int, KeyVersion], with_keys: bool) -> BundleLane:
-    endpoint = lane.effective_endpoint
-    assert endpoint is not None
-    key = keys.get(endpoint.pk)
+def _lane(
+    actor: Membership, lane: Lane, endpoint: Endpoint, key: KeyVersion | None, with_keys: bool
+) -> BundleLane:
     return BundleLane(
         kind=LaneKind(lane.kind),
         base_url=endpoint.base_url,

@@ -130,7 +130,9 @@ def delete(*, actor: Membership, endpoint: Endpoint) -> None:
         with transaction.atomic():
             endpoint.delete()
     except ProtectedError as error:
-        raise Refused(_("A profile uses %(name)s. Change the profile first.") % {"name": endpoint.name}) from error
+        raise Refused(
+            _("A profile uses %(name)s. Change the profile first.") % {"name": endpoint.name}
+        ) from error
 
 
 def _save_named(endpoint: Endpoint) -> None:
@@ -138,7 +140,9 @@ def _save_named(endpoint: Endpoint) -> None:
         with transaction.atomic():
             endpoint.save()
     except IntegrityError as error:
-        raise Refused(_("The team has an endpoint named %(name)s.") % {"name": endpoint.name}, "name") from error
+        raise Refused(
+            _("The team has an endpoint named %(name)s.") % {"name": endpoint.name}, "name"
+        ) from error
 
 
 def _record(actor: Membership, verb: str, endpoint: Endpoint, **data: object) -> None:

@@ -81,16 +81,13 @@ def invite(*, actor: Membership, email: str, role: Role) -> str:
 def accept(*, token: str, name: str = "", password: str = "", user: User | None = None) -> Membership:
     """Join the team of an invitation: as the signed-in person, else with a new account."""
     used = _use(token, setup=False)
-    assert used.team is not None
     if user is None:
         if User.objects.filter(email=used.email).exists():
             raise Refused(_("%(email)s has an account. Sign in first.") % {"email": used.email})
         user = make_account(name=name, email=used.email, password=password)
     elif user.email != used.email:
         raise Refused(_("This invitation is for %(email)s.") % {"email": used.email})
-    member, fresh = Membership.objects.get_or_create(
-        team=used.team, user=user, defaults={"role": used.role}
-    )
+    member, fresh = Membership.objects.get_or_create(team=used.team, user=user, defaults={"role": used.role})
     if not fresh:
         raise Refused(_("You are in this team already."))
     record(team=used.team, actor=user, verb="join", noun="member", code=member.code, label=str(user))

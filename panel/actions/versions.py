@@ -28,7 +28,9 @@ def bump_users_of(endpoint: Endpoint, author: User | None) -> int:
 
 def snapshot(profile: Profile) -> dict[str, object]:
     """Return what the profile says now: lanes resolved, keys as number and fingerprint."""
-    lanes = Lane.objects.filter(profile=profile).select_related("endpoint", "profile__endpoint").order_by("pk")
+    lanes = (
+        Lane.objects.filter(profile=profile).select_related("endpoint", "profile__endpoint").order_by("pk")
+    )
     keys = KeyVersion.objects.filter(endpoint__team_id=profile.team_id, state="active")
     active = {key.endpoint_id: key for key in keys}
     return {

@@ -104,7 +104,7 @@ def make_team(plan: DemoPlan, password: str, now: datetime) -> Team:
     if team is None:
         owner = teams.create(user=people[0], name=TEAM)
         team = owner.team
-        for user, (_, email, role) in zip(people[1:], PEOPLE[1:], strict=True):
+        for user, (_, _, role) in zip(people[1:], PEOPLE[1:], strict=True):
             teams.add_member(actor=owner, email=user.email, role=role)
         _furnish(owner, plan)
         _play_past(team, now)

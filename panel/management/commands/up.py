@@ -82,7 +82,7 @@ class Command(BaseCommand):
         supervisor.start(parts.worker_plan())
         host, port = door.getsockname()[:2]
         if supervisor.wait_until(
-            lambda: doors.answering(_reach(host), port, _host()) == start_id, WEB_STARTS_S
+            lambda: doors.answering(_reach(host), port, doors.accepted_host()) == start_id, WEB_STARTS_S
         ):
             supervisor.say(_welcome(address, link))
         elif not supervisor.stopping:
@@ -135,9 +135,3 @@ def _address(host: str, port: int) -> str:
 def _reach(host: str) -> str:
     """Return where a socket bound to every address can be asked."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - only asked
-
-
-def _host() -> str:
-    """Return a Host header that the panel accepts."""
-    named = [name for name in settings.ALLOWED_HOSTS if not name.startswith((".", "*"))]
-    return named[0] if named else "localhost"

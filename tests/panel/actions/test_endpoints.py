@@ -77,7 +77,9 @@ def test_another_scheme_host_or_port_drops_the_key_and_its_sealed_value(elsewher
 def test_another_path_on_the_same_origin_keeps_the_key() -> None:
     lead, endpoint = a_lead_with_endpoint()
     path = "https://relay.example/api/v1"
-    assert not endpoints.change(actor=lead, endpoint=endpoint, name="relay-main", kind="openai", base_url=path)
+    assert not endpoints.change(
+        actor=lead, endpoint=endpoint, name="relay-main", kind="openai", base_url=path
+    )
     assert endpoint.key_versions.get().state == "active"
 
 

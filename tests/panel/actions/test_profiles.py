@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from panel.actions import Refused, checks, profiles
 from panel.actions.profiles import LaneDraft, ProfileDraft
+from panel.celery import app
 from panel.models import AuditEvent, Check, Role, Run
 from tests import make
 
 pytestmark = pytest.mark.django_db
+
+
+@contextmanager
+def deaf_broker() -> Iterator[None]:
+    """Let the application ring at a port where nothing listens."""
+    before = app.conf.broker_write_url
+    try:
+        with socket.socket() as held:
+            held.bind(("127.0.0.1", 0))
+            ring_at(f"redis://127.0.0.1:{held.getsockname()[1]}/0")
+            yield
+    finally:
+        ring_at(before)
+
+
+def ring_at(url: str) -> None:
+    app.conf.broker_write_url = url
+    app.pool.force_close_all()
+    app._pool = app.amqp._producer_pool = None
 
 
 def a_draft(endpoint, **changes) -> ProfileDraft:
@@ -70,9 +93,9 @@ def test_an_endpoint_of_another_team_never_gets_into_a_profile() -> None:
     foreign = make.endpoint(make.team())
     with pytest.raises(Refused):
         profiles.create(actor=lead, draft=a_draft(foreign))
+    on_a_lane = a_draft(make.endpoint(lead.team), lanes={"agent": LaneDraft(endpoint=foreign)})
     with pytest.raises(Refused):
-        own = a_draft(make.endpoint(lead.team), lanes={"agent": LaneDraft(endpoint=foreign)})
-        profiles.create(actor=lead, draft=own)
+        profiles.create(actor=lead, draft=on_a_lane)
 
 
 def test_two_profiles_of_one_team_have_two_names() -> None:
@@ -111,3 +134,12 @@ def test_a_deleted_profile_takes_its_history_along_and_leaves_the_audit() -> Non
     profiles.delete(actor=lead, profile=profile)
     assert not Run.objects.exists()
     assert AuditEvent.objects.filter(verb="delete", noun="profile", label="grpo-prod").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_deaf_broker_fails_no_deed_and_leaves_the_runs_queued(settings) -> None:
+    lead = make.member(role=Role.LEAD)
+    endpoint = make.endpoint(lead.team)
+    with deaf_broker():
+        profiles.create(actor=lead, draft=a_draft(endpoint))
+    assert set(Run.objects.values_list("state", flat=True)) == {"queued"}
