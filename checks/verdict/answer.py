@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,7 @@ PARSE_CAP = 2 * 1024 * 1024
 SAID_CAP = 8 * 1024
 """Characters of an error's own words that patterns may look at."""
 _NODES = 400
-_DEPTH = 7
+_DEPTH = 10
 _EVENTS = 400
 
 _CODE_KEYS = frozenset(
@@ -40,6 +41,7 @@ _REPR = re.compile(r"^\s{0,4}\[?\{'type': '[\w.]{1,60}', 'loc': \(")
 _REPR_PART = re.compile(
     r"'(?P<name>type|loc|msg)': (?P<said>'(?:[^'\\]|\\.){0,400}'|\"[^\"]{0,400}\"|\([^()]{0,200}\))(?=, '(?:loc|msg|input|url|ctx)'|\})"
 )
+_KEY_NAMES = re.compile(r"['\"](?:message|type|code|param|error|object|status)['\"]\s{0,4}:|invalid_request_error")
 _NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 
@@ -280,6 +282,30 @@ def _plain(page: str) -> str:
     return " ".join(_TAG.sub(" ", page).split())[:SAID_CAP]
 
 
+def embedded(text: str) -> tuple[int, int, object]:
+    """The first JSON object or printed Python dict inside a text: (start, end, value); value None if none."""
+    start = text.find("{")
+    if start < 0:
+        return 0, 0, None
+    try:
+        value, end = json.JSONDecoder().raw_decode(text[:BODY_CAP], start)
+    except (ValueError, RecursionError):
+        end = text.rfind("}") + 1
+        return start, end, _printed(text[start:end])
+    return start, end, value
+
+
+def _printed(text: str) -> object:
+    """Read a dict as Python prints it; None for anything else. Size and nesting are bounded first."""
+    if not text.startswith("{'") or len(text) > SAID_CAP or text.count("{") + text.count("[") + text.count("(") > 60:
+        return None
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 class _Words:
     """Collects code-like and message-like fields of a JSON body, bounded in depth and number."""
 
@@ -321,16 +347,14 @@ class _Words:
         if _REPR.search(value[:400]):
             self._validation(value[: 4 * SAID_CAP])
             return
-        self.messages.append(value[:SAID_CAP])
-        start = value.find("{")
-        if start < 0 or depth > _DEPTH - 2:
-            return
-        try:
-            inner, _ = json.JSONDecoder().raw_decode(value[:BODY_CAP], start)
-        except (ValueError, RecursionError):
+        start, end, inner = embedded(value)
+        if inner is None:
+            self.messages.append(_KEY_NAMES.sub(" ", value[:SAID_CAP]))
             self.loose(value[:SAID_CAP])
             return
-        self.walk(inner, depth + 1)
+        self.messages.append(f"{value[:start][:SAID_CAP]} {value[end:][:400]}".strip())
+        if depth <= _DEPTH - 2:
+            self.walk(inner, depth + 1)
 
     def _validation(self, text: str) -> None:
         """Take the parts of a validator's printed list; the rest is the caller's own input echoed."""

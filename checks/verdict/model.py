@@ -96,7 +96,13 @@ def retired(view: View) -> Reason | None:
 
 def forbidden(view: View) -> Reason | None:
     """The model exists, this key may not use it."""
+    if _EITHER.search(view.answer.said):
+        return None
     return Reason.MODEL_NO_PERMISSION if _FORBIDDEN.holds(view) and _about_model(view) else None
+
+
+# The usual sentence that leaves it open; the name is the first thing to check.
+_EITHER = re.compile(r"does not exist or (?:you|the|your)|not exist or you|不存在或.{0,8}(?:无权|没有权限)|or permission denied")
 
 
 def unknown(view: View) -> Reason | None:

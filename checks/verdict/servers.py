@@ -101,7 +101,7 @@ RELAYS = frozenset(("one-api", "new-api", "litellm", "openrouter", "local router
 _WORDED: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("openai", re.compile(r"platform\.openai\.com|help\.openai\.com")),
     ("dashscope", re.compile(r"help\.aliyun\.com|alibabacloud\.com|dashscope")),
-    ("litellm", re.compile(r"litellm")),
+    ("litellm", re.compile(r"litellm|invalid model name passed in|to view available models for your key")),
     ("new-api", re.compile(r"new_api_error|rix_api_error|shell_api_error|v_api_error|tool_api_error")),
     ("one-api", re.compile(r"one_api_error|aiproxy_error|api_error.{0,200}\(request id: 20\d{8}")),
     ("azure", re.compile(r"azure openai|cognitiveservices|aka\.ms/")),

@@ -38,7 +38,9 @@ def misframed(view: View) -> Reason | None:
     if not 200 <= (view.status or 0) < 300 or answer.form in (Form.HTML, Form.EMPTY, Form.NONE):
         return None
     wanted = view.evidence.params.get("stream")
-    if answer.is_ndjson:
+    # Ollama's own route streams lines of JSON, each with `done`.
+    own_line = isinstance(answer.value, dict) and isinstance(answer.value.get("done"), bool)
+    if answer.is_ndjson or own_line:
         return Reason.STREAM_FRAMING_MISMATCH
     streamed = answer.is_sse or answer.media == "text/event-stream"
     if streamed and wanted is not True and _carries_text(view):

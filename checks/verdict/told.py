@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
 from checks.outcome import FailureKind
-from checks.verdict.answer import read_answer
+from checks.verdict.answer import embedded, read_answer
 from checks.verdict.view import View
 
 _STATUS = re.compile(
@@ -50,7 +51,7 @@ def _with_answer(view: View, status: int) -> View:
     text = view.evidence.failure.message if view.evidence.failure else ""
     chain = view.evidence.failure.chain if view.evidence.failure else ()
     body = " ".join((text, *(said for _, said in chain[:8])))
-    start = body.find("{")
-    found = read_answer(status, {}, body[start:]) if start >= 0 else None
-    answer = found if found is not None and found.is_json else read_answer(status, {}, body.lstrip("{[<"))
-    return replace(view, answer=answer)
+    _, _, value = embedded(body)
+    if isinstance(value, dict | list):
+        return replace(view, answer=read_answer(status, {}, json.dumps(value)))
+    return replace(view, answer=read_answer(status, {}, body.lstrip("{[<")))
