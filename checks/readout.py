@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import datetime
 from itertools import groupby
 from typing import Final
 
@@ -29,11 +30,12 @@ _SENTENCES: Final = {
 }
 _SHOWN_FACTS: Final = 5
 _FACT_LENGTH: Final = 120
+_SEEN_LENGTH: Final = 300
 
 
 def as_json(outcome: Outcome) -> str:
     """Return the outcome as one JSON object on one line."""
-    return json.dumps(asdict(outcome), default=str, ensure_ascii=True)
+    return json.dumps(asdict(outcome), default=_plain, ensure_ascii=True)
 
 
 def as_text(spec: LaneSpec, outcome: Outcome) -> str:
@@ -45,6 +47,7 @@ def as_text(spec: LaneSpec, outcome: Outcome) -> str:
     lines += ["", _sentence(outcome)]
     if outcome.reason is not None:
         lines += _explained(outcome, outcome.reason)
+        lines += _seen(outcome, outcome.reason)
     return "\n".join(_printable(line) for line in lines)
 
 
@@ -69,6 +72,21 @@ def _explained(outcome: Outcome, reason: Reason) -> Iterator[str]:
     others = [candidate for candidate in outcome.candidates if candidate is not reason]
     if others:
         yield f"It may also be: {', '.join(others)}"
+
+
+def _seen(outcome: Outcome, reason: Reason) -> Iterator[str]:
+    """The answer or the error that the reason was read from."""
+    evidence = next((step.evidence for step in outcome.steps if step.reason is reason), None)
+    if evidence is None:
+        return
+    if evidence.failure is not None:
+        yield f"Seen: {evidence.failure.message[:_SEEN_LENGTH]}"
+    if evidence.status is not None:
+        yield f"Seen: HTTP {evidence.status} {' '.join(evidence.body.split())[:_SEEN_LENGTH]}".rstrip()
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def _printable(line: str) -> str:

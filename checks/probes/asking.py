@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
+from ipaddress import ip_address
 from time import monotonic
 from typing import Final
 
-from checks.outcome import Evidence, Rung, Status, Step
+from checks.egress import judge
+from checks.outcome import Evidence, FailureKind, Rung, Status, Step
 from checks.reason import Reason
-from checks.spec import LaneSpec
+from checks.spec import EgressPolicy, LaneSpec
 from checks.verdict import classify
 
 LEAST_SECONDS: Final = 0.001
@@ -55,7 +57,9 @@ def status_of(reason: Reason) -> Status:
     return Status.NOT_TESTABLE if reason in NOT_ASKED else Status.DOWN
 
 
-def broken_step(rung: Rung, name: str, evidence: Evidence, say: dict[str, str], tokens: int = 0) -> Step:
+def broken_step(
+    rung: Rung, name: str, spec: LaneSpec, evidence: Evidence, say: dict[str, str], tokens: int = 0
+) -> Step:
     """Return the step that `evidence` of a failure makes, with the verdict on it."""
     verdict = classify(evidence)
     return Step(
@@ -64,8 +68,17 @@ def broken_step(rung: Rung, name: str, evidence: Evidence, say: dict[str, str], 
         status=status_of(verdict.reason),
         reason=verdict.reason,
         candidates=verdict.candidates,
-        say={**say, **verdict.facts},
+        say={**say, **_refusal(evidence, spec.egress), **verdict.facts},
         evidence=evidence,
         duration_ms=evidence.timings.total_ms,
         tokens=tokens,
     )
+
+
+def _refusal(evidence: Evidence, policy: EgressPolicy) -> dict[str, str]:
+    """The address that the policy refused and by which rule, for a sentence in the reader's language."""
+    if evidence.failure is None or evidence.failure.kind is not FailureKind.DENIED:
+        return {}
+    denials = (judge(ip_address(address), policy) for address in evidence.addresses)
+    denial = next((denial for denial in denials if denial is not None), None)
+    return {"address": denial.address, "rule": denial.rule} if denial else {}

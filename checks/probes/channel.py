@@ -140,7 +140,7 @@ def _broken(chat: Chat, listed: ModelList, spec: LaneSpec) -> Found:
     context = {**chat.evidence.context, **listed.context}
     say = {"model": spec.model, "status": _text(chat.evidence.status)}
     evidence = replace(chat.evidence, context=context)
-    return Found((listed.step, broken_step(Rung.CHANNEL, "chat", evidence, say, chat.tokens)))
+    return Found((listed.step, broken_step(Rung.CHANNEL, "chat", spec, evidence, say, chat.tokens)))
 
 
 def _wrongly_typed(step: Step, evidence: Evidence) -> Step:

@@ -24,18 +24,18 @@ async def network(ask: Ask) -> Found:
     )
     evidence = evidence_of(reached, lane=spec.lane, server=spec.kind)
     names = ["resolve", "connect"] + (["tls"] if spec.base_url.startswith("https:") else [])
-    return Found(tuple(_steps(names, reached, evidence, ask.now)))
+    return Found(tuple(_steps(names, reached, evidence, ask)))
 
 
-def _steps(names: list[str], reached: Exchange, evidence: Evidence, now: datetime) -> list[Step]:
+def _steps(names: list[str], reached: Exchange, evidence: Evidence, ask: Ask) -> list[Step]:
     broken = None
     if reached.failure is not None:
         broken = _STEP_OF[reached.failure.phase or Phase.DNS]
     steps: list[Step] = []
     for name in names:
-        say, milliseconds = _facts(name, reached, now)
+        say, milliseconds = _facts(name, reached, ask.now)
         if name == broken:
-            steps.append(broken_step(Rung.NETWORK, name, evidence, say))
+            steps.append(broken_step(Rung.NETWORK, name, ask.spec, evidence, say))
         elif broken is not None and any(step.name == broken for step in steps):
             steps.append(Step(Rung.NETWORK, name, Status.NOT_REACHED))
         else:
