@@ -8,7 +8,7 @@ from datetime import datetime
 from panel.history.lanes import lane_now, no_lane, rows_of_profile, under_way
 from panel.history.run import run_view
 from panel.history.shapes import KINDS, Happened, LaneNow, LanePage, RunView
-from panel.history.strips import RANGES, chart, hours_of, p95, strip
+from panel.history.strips import RANGES, Fold, folds
 from panel.models import Profile, Run, Transition
 
 HAPPENED_SHOWN = 50
@@ -17,14 +17,14 @@ HAPPENED_SHOWN = 50
 def lane_page(profile: Profile, kind: str, range: str, now: datetime) -> LanePage:
     """Return the page of the profile's lane of this kind over "24h", "7d" or "30d".
 
-    At most seven queries, however long the range. Raises KeyError for another range.
+    At most ten queries, however long the range. Raises KeyError for another range.
     """
     span = RANGES[range]
     rows = {row["kind"]: row for row in rows_of_profile(profile)}
     running = under_way(rows.values())
-    hours = hours_of([row["pk"] for row in rows.values()], span, now)
+    folded = folds({row["pk"]: profile.code for row in rows.values()}, span, now)
     lanes = {
-        each: lane_now(row, now, running=row["check_order"] in running, p95_ms=p95(hours.get(row["pk"], ())))
+        each: lane_now(row, now, running=row["check_order"] in running, p95_ms=folded[row["pk"]].p95())
         for each, row in rows.items()
     }
     chosen = lanes.get(kind) or no_lane(kind, profile.code, profile.name)
@@ -32,12 +32,12 @@ def lane_page(profile: Profile, kind: str, range: str, now: datetime) -> LanePag
     return LanePage(
         now=chosen,
         strips=tuple(
-            (each, strip(hours.get(lanes[each].lane_id, ()), span, now))
+            (each, folded[lanes[each].lane_id].strip())
             for each in KINDS
             if each in lanes and lanes[each].in_use
         ),
         run=_newest_run(chosen, open_run),
-        chart=chart(hours.get(chosen.lane_id, ()), span, now),
+        chart=folded.get(chosen.lane_id, Fold(span, span.start(now))).chart(),
         transitions=_happened([lane.lane_id for lane in lanes.values()], span.start(now)),
         range=range,
         lanes=tuple(lanes.get(each) or no_lane(each, profile.code, profile.name) for each in KINDS),

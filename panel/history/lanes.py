@@ -12,6 +12,7 @@ from panel.history.shapes import LaneNow
 from panel.models import Lane, Profile, Run, Team
 
 STALE_AFTER = 2  # intervals
+OPEN = (Run.State.QUEUED, Run.State.RUNNING)
 RUNGS = range(1, 6)
 PIPS = {"ok": "pass", "degraded": "warn", "down": "fail", "not_testable": "nt"}
 FIELDS = (
@@ -40,9 +41,7 @@ def rows_of_profile(profile: Profile) -> list[LaneRow]:
 def under_way(rows: Collection[LaneRow]) -> dict[int, str]:
     """Return the code of the newest open run of each lane's check that has one, by the check."""
     checks = [row["check_order"] for row in rows]
-    runs = Run.objects.filter(
-        check_order__in=checks, state__in=(Run.State.QUEUED, Run.State.RUNNING), lease_until__isnull=False
-    )
+    runs = Run.objects.filter(check_order__in=checks, state__in=OPEN)
     return dict(runs.order_by("slot").values_list("check_order_id", "code"))
 
 
@@ -88,6 +87,11 @@ def no_lane(kind: str, profile_code: str, profile_name: str) -> LaneNow:
     )  # fmt: skip
 
 
+def is_stale(evidence_at: datetime | None, interval_s: int, now: datetime) -> bool:
+    """Tell whether evidence of that age no longer says what a lane is."""
+    return evidence_at is not None and now - evidence_at > timedelta(seconds=STALE_AFTER * interval_s)
+
+
 def _rows(lanes: QuerySet[Lane]) -> list[LaneRow]:
     return list(lanes.values(*FIELDS))
 
@@ -96,11 +100,10 @@ def _state(row: LaneRow, now: datetime) -> tuple[str, datetime | None]:
     if row["check_order__paused_at"] is not None:
         return "paused", row["check_order__paused_at"]
     evidence_at, interval_s = row["now__evidence_at"], row["check_order__interval_s"]
-    if evidence_at is None or interval_s is None:
+    if evidence_at is None:
         return "unknown", None
-    stale_at = evidence_at + timedelta(seconds=STALE_AFTER * interval_s)
-    if now > stale_at:
-        return "unknown", stale_at
+    if is_stale(evidence_at, interval_s, now):
+        return "unknown", evidence_at + timedelta(seconds=STALE_AFTER * interval_s)
     return row["now__state"], row["now__since"]
 
 

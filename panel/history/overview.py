@@ -7,24 +7,29 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from panel.history.findings import findings
-from panel.history.lanes import LaneRow, lane_now, no_lane, rows_of_team, under_way
+from panel.history.lanes import OPEN, LaneRow, is_stale, lane_now, no_lane, rows_of_team, under_way
 from panel.history.shapes import KINDS, BoardRow, Cell, LaneNow, Overview, Sweep
-from panel.history.strips import RANGES, HourRow, hours_of, p95, strip
-from panel.models import Pulse, Team
+from panel.history.strips import RANGES, Fold, folds
+from panel.models import Lane, Pulse, Run, Team
 from panel.rollups import WORST_FIRST
 
 SILENT_AFTER = timedelta(seconds=30)
 DAY = RANGES["24h"]
+# What may change on a page, the last two for whether evidence has grown too old.
+CHANGING = (
+    "pk", "in_use", "profile__version", "profile__changed_at", "check_order__paused_at", "now__last_run",
+    "now__state", "now__evidence_at", "check_order__interval_s",
+)  # fmt: skip
 
 
 def overview(team: Team, now: datetime) -> Overview:
-    """Return the team's overview at `now`: four queries, however many profiles."""
+    """Return the team's overview at `now`: at most five queries, however many profiles."""
     rows = rows_of_team(team)
     running = under_way(rows)
-    hours = hours_of([row["pk"] for row in rows], DAY, now)
+    folded = folds({row["pk"]: row["profile__code"] for row in rows}, DAY, now)
     by_profile: dict[str, dict[str, Cell]] = {}
     for row in rows:
-        cell = _cell(row, hours.get(row["pk"], ()), now, running=row["check_order"] in running)
+        cell = _cell(row, folded[row["pk"]], now, running=row["check_order"] in running)
         by_profile.setdefault(row["profile__code"], {})[row["kind"]] = cell
     heads = {row["profile__code"]: row for row in rows}
     lanes = [cell.now for cells in by_profile.values() for cell in cells.values() if cell.now.in_use]
@@ -51,22 +56,21 @@ def newest_change(team: Team, now: datetime) -> str:
     It changes with evidence, open runs, edits, and with evidence that grows too old, so a page that
     still has the same word need not be drawn again.
     """
-    rows = rows_of_team(team)
-    running = under_way(rows)
-    said = [
-        (row, lane_now(row, now, running=row["check_order"] in running, p95_ms=None).state) for row in rows
-    ]
-    text = repr((said, sorted(running.items()), sweep(now).silent))
+    said = []
+    for *facts, evidence_at, interval_s in Lane.objects.filter(profile__team=team).values_list(*CHANGING):
+        said.append((facts, evidence_at, is_stale(evidence_at, interval_s, now)))
+    running = Run.objects.filter(check_order__lane__profile__team=team, state__in=OPEN).order_by("pk")
+    text = repr((said, list(running.values_list("pk", "state")), sweep(now).silent))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _cell(row: LaneRow, hours: Sequence[HourRow], now: datetime, *, running: bool) -> Cell:
-    return Cell(lane_now(row, now, running=running, p95_ms=p95(hours)), strip(hours, DAY, now))
+def _cell(row: LaneRow, fold: Fold, now: datetime, *, running: bool) -> Cell:
+    return Cell(lane_now(row, now, running=running, p95_ms=fold.p95()), fold.strip())
 
 
 def _board_row(head: LaneRow, cells: Mapping[str, Cell], now: datetime) -> BoardRow:
     code, name = head["profile__code"], head["profile__name"]
-    empty = strip((), DAY, now)
+    empty = Fold(DAY, DAY.start(now)).strip()
     return BoardRow(
         profile_code=code,
         name=name,

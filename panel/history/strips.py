@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
-
-from django.db.models import TextField
-from django.db.models.functions import Cast
+from typing import Any, NamedTuple
 
 from panel import rollups
 from panel.history.shapes import Point, Strip
 from panel.models import LaneHour
 
 HALF = timedelta(minutes=30)
+HOUR = timedelta(hours=1)
+# Hours before the last one hardly change any more; what they fold into is kept this many times a process.
+FOLDS_KEPT = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,90 +38,120 @@ class Range:
 
 RANGES = {"24h": Range(48, 1), "7d": Range(84, 4), "30d": Range(90, 16)}
 
-# lane, hour, ok, degraded, down, not testable, missed, worst of both halves, latency as JSON text
-HourRow = tuple[int, datetime, int, int, int, int, int, str, str, str]
+
+class _Hour(NamedTuple):
+    lane: int
+    hour: datetime
+    ok: int
+    degraded: int
+    down: int
+    not_testable: int
+    missed: int
+    worst_first: str
+    worst_second: str
+    latency_first: bytes
+    latency_second: bytes
 
 
-def hours_of(lanes: Collection[int], span: Range, now: datetime) -> dict[int, list[HourRow]]:
-    """Return the hours of the lanes that lie in the range, by lane, oldest first."""
-    rows: Any = (
-        LaneHour.objects.filter(lane__in=lanes, hour__gte=span.start(now) - HALF)
-        .order_by("lane", "hour")
-        .annotate(text=Cast("latency", TextField()))
-        .values_list(
-            "lane_id", "hour", "ok", "degraded", "down", "not_testable", "missed", "worst_first",
-            "worst_second", "text",
+class Fold:
+    """What the hours of one lane come to in one range: worst state and histogram a bar, and counts."""
+
+    def __init__(self, span: Range, start: datetime) -> None:
+        self.span, self.start = span, start
+        self.states = [""] * span.bars
+        self.latency = [0] * span.bars
+        self.up = self.down = self.silent = 0
+
+    def copy(self) -> Fold:
+        """Return another fold of the same hours."""
+        other = Fold(self.span, self.start)
+        other.states, other.latency = self.states.copy(), self.latency.copy()
+        other.up, other.down, other.silent = self.up, self.down, self.silent
+        return other
+
+    def add(self, hour: _Hour) -> None:
+        """Fold another hour in; a half of it that lies outside the range is left out of the bars."""
+        first = (hour.hour - self.start) // HALF
+        self._half(first, hour.worst_first, hour.latency_first)
+        self._half(first + 1, hour.worst_second, hour.latency_second)
+        self.up += hour.ok + hour.degraded
+        self.down += hour.down
+        self.silent += hour.not_testable + hour.missed
+
+    def strip(self) -> Strip:
+        """Return the bars."""
+        told = self.up + self.down
+        return Strip(
+            states=tuple(self.states),
+            start=self.start,
+            bar=self.span.bar,
+            availability=self.up / told if told else None,
+            evidence=told / (told + self.silent) if told else 0.0,
+            first=next((number for number, state in enumerate(self.states) if state), None),
         )
-    )  # fmt: skip
-    by_lane: defaultdict[int, list[HourRow]] = defaultdict(list)
-    for row in rows:
-        by_lane[row[0]].append(row)
-    return by_lane
 
-
-def strip(hours: Sequence[HourRow], span: Range, now: datetime) -> Strip:
-    """Return the range of one lane as bars."""
-    start = span.start(now)
-    bars = [""] * span.bars
-    for hour in hours:
-        for bar, worst, _ in _halves(hour, start, span):
-            if worst:
-                bars[bar] = rollups.worst((bars[bar], worst))
-    up = sum(hour[2] + hour[3] for hour in hours)
-    told = up + sum(hour[4] for hour in hours)
-    silent = sum(hour[5] + hour[6] for hour in hours)
-    return Strip(
-        states=tuple(bars),
-        start=start,
-        bar=span.bar,
-        availability=up / told if told else None,
-        evidence=told / (told + silent) if told else 0.0,
-        first=next((number for number, state in enumerate(bars) if state), None),
-    )
-
-
-def chart(hours: Sequence[HourRow], span: Range, now: datetime) -> tuple[Point, ...]:
-    """Return one point a bar, with the percentiles of its passes."""
-    start = span.start(now)
-    states = strip(hours, span, now).states
-    histograms: list[list[dict[int, int]]] = [[] for _ in range(span.bars)]
-    for hour in hours:
-        latency = json.loads(hour[9])
-        for bar, _, half in _halves(hour, start, span):
-            histograms[bar].append(_histogram(latency, half))
-    points = []
-    for bar, parts in enumerate(histograms):
-        merged = rollups.merge(parts)
-        points.append(
-            Point(start + span.bar * bar, percentile(merged, 0.5), percentile(merged, 0.95), states[bar])
+    def chart(self) -> tuple[Point, ...]:
+        """Return one point a bar, with the percentiles of its passes."""
+        bars = enumerate(zip(self.states, self.latency, strict=True))
+        return tuple(
+            Point(
+                self.start + self.span.bar * bar,
+                _milliseconds(latency, 0.5),
+                _milliseconds(latency, 0.95),
+                state,
+            )
+            for bar, (state, latency) in bars
         )
-    return tuple(points)
+
+    def p95(self) -> int | None:
+        """Return the 95th percentile of all passes in milliseconds; None without any."""
+        return _milliseconds(sum(self.latency), 0.95)
+
+    def _half(self, half: int, worst: str, latency: bytes) -> None:
+        bar = half // self.span.halves
+        if worst and 0 <= bar < self.span.bars:
+            if worst != self.states[bar]:
+                self.states[bar] = rollups.worst((self.states[bar], worst))
+            self.latency[bar] += rollups.unpack(latency)
 
 
-def p95(hours: Sequence[HourRow]) -> int | None:
-    """Return the 95th percentile of the passes of all these hours in milliseconds; None without any."""
-    merged: dict[int, int] = {}
-    for hour in hours:
-        if hour[9] != "{}":
-            latency = json.loads(hour[9])
-            merged = rollups.merge((merged, *(_histogram(latency, half) for half in latency)))
-    return percentile(merged, 0.95)
+# By the lane (its profile's code and its key), where the range begins, and the first hour not folded.
+_Key = tuple[str, int, timedelta, datetime, datetime]
+_folds: dict[_Key, Fold] = {}
 
 
-def percentile(histogram: dict[int, int], q: float) -> int | None:
-    """Return a quantile in whole milliseconds."""
+def folds(lanes: Mapping[int, str], span: Range, now: datetime) -> dict[int, Fold]:
+    """Return the fold of each lane (keys to the codes of their profiles): one query, two for a new hour.
+
+    What lies before the last full hour is folded once an hour and process, so a count that comes
+    late for an older hour is seen within the hour.
+    """
+    start, live = span.start(now), now.replace(minute=0, second=0, microsecond=0) - HOUR
+    keys: dict[int, _Key] = {lane: (code, lane, span.bar, start, live) for lane, code in lanes.items()}
+    _fold_new({lane: key for lane, key in keys.items() if key not in _folds}, span)
+    found = {lane: _folds[key].copy() if key in _folds else Fold(span, start) for lane, key in keys.items()}
+    for hour in _hours(lanes, LaneHour.objects.filter(hour__gte=live)):
+        found[hour.lane].add(hour)
+    return found
+
+
+def _fold_new(keys: Mapping[int, _Key], span: Range) -> None:
+    if not keys:
+        return
+    if len(_folds) + len(keys) > FOLDS_KEPT:
+        _folds.clear()
+    *_, start, live = next(iter(keys.values()))
+    fresh = {lane: Fold(span, start) for lane in keys}
+    for hour in _hours(keys, LaneHour.objects.filter(hour__gt=start - HOUR, hour__lt=live)):
+        fresh[hour.lane].add(hour)
+    _folds.update((key, fresh[lane]) for lane, key in keys.items())
+
+
+def _hours(lanes: Collection[int], rows: Any) -> Iterable[_Hour]:
+    names = [f"{name}_id" if name == "lane" else name for name in _Hour._fields]
+    return map(_Hour._make, rows.filter(lane__in=list(lanes)).values_list(*names))
+
+
+def _milliseconds(histogram: int, q: float) -> int | None:
     found = rollups.quantile(histogram, q)
     return None if found is None else round(found)
-
-
-def _halves(hour: HourRow, start: datetime, span: Range) -> Iterator[tuple[int, str, str]]:
-    """Yield (bar, worst state, name of the half) of the halves of an hour that lie in the range."""
-    first = (hour[1] - start) // HALF
-    for offset, worst, name in ((0, hour[7], "first"), (1, hour[8], "second")):
-        bar = (first + offset) // span.halves
-        if 0 <= bar < span.bars:
-            yield bar, worst, name
-
-
-def _histogram(latency: dict[str, dict[str, int]], half: str) -> dict[int, int]:
-    return {int(bucket): count for bucket, count in latency.get(half, {}).items()}

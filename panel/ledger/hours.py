@@ -13,7 +13,7 @@ from panel import rollups
 from panel.models import LaneHour, LaneState, Run
 
 COUNTED = ("ok", "degraded", "down", "not_testable")
-FIELDS = (*COUNTED, "missed", "worst_first", "worst_second", "latency")
+FIELDS = (*COUNTED, "missed", "worst_first", "worst_second", "latency_first", "latency_second")
 
 
 def hour_of(moment: datetime) -> datetime:
@@ -57,9 +57,9 @@ class HourBook:
         field = f"worst_{half}"
         setattr(row, field, rollups.worst((getattr(row, field), confirmed)))
         if run.latency_ms is not None and run.status in ("ok", "degraded"):
-            counts = row.latency.setdefault(half, {})
-            bucket = str(rollups.bucket(run.latency_ms))
-            counts[bucket] = counts.get(bucket, 0) + 1
+            stored = f"latency_{half}"
+            histogram = rollups.unpack(getattr(row, stored)) + rollups.one(run.latency_ms)
+            setattr(row, stored, rollups.pack(histogram))
 
     def save(self) -> None:
         """Write all rows by one upsert."""

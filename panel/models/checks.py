@@ -165,8 +165,8 @@ class LaneHour(models.Model):
     """One hour of one lane, counted as its runs close.
 
     `worst_first` and `worst_second` are the worst confirmed states of its half hours, empty where
-    there was no evidence. `latency` holds, under "first" and "second", the mergeable histogram of the
-    half hour's passes (`panel.rollups`): bucket to count.
+    there was no evidence. `latency_first` and `latency_second` hold the mergeable histograms of the
+    passes of those halves (`panel.rollups`).
     """
 
     lane = models.ForeignKey(Lane, on_delete=models.CASCADE, related_name="hours")
@@ -178,7 +178,8 @@ class LaneHour(models.Model):
     missed = models.PositiveIntegerField(default=0)
     worst_first = models.CharField(max_length=12, blank=True)
     worst_second = models.CharField(max_length=12, blank=True)
-    latency = models.JSONField(default=dict)
+    latency_first = models.BinaryField(default=b"")
+    latency_second = models.BinaryField(default=b"")
 
     class Meta:
         constraints: ClassVar = [

@@ -1,4 +1,4 @@
-"""From rows to a question: the right key or none at all, what may be spent, and refusals that name their reason."""
+"""From rows to a question: the right key or none, what may be spent, refusals that name their reason."""
 
 from __future__ import annotations
 

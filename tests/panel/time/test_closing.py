@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from checks import Reason
-from panel import ledger
+from panel import ledger, rollups
 from panel.models import LaneHour, Run, RunSteps, Transition
 from tests import make
 from tests.panel.time.outcomes import failed, live, passed, started, state_of
@@ -108,8 +108,9 @@ def test_hours_count_statuses_and_the_worst_confirmed_state_of_each_half() -> No
 def test_hours_keep_a_histogram_of_passes_alone() -> None:
     check = make.check()
     live(check, "oodg", every=timedelta(minutes=10))
-    first, second = (LaneHour.objects.get().latency[half] for half in ("first", "second"))
-    assert (list(first.values()), list(second.values())) == ([2], [1])
+    hour = LaneHour.objects.get()
+    halves = (rollups.unpack(bytes(hour.latency_first)), rollups.unpack(bytes(hour.latency_second)))
+    assert halves == (2 * rollups.one(90), rollups.one(90))
 
 
 def test_tokens_are_charged_to_the_utc_day() -> None:
