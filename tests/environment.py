@@ -20,6 +20,7 @@ def clean() -> Path:
             del os.environ[name]
     folder = Path(tempfile.mkdtemp(prefix="pf-"))
     os.environ["PREFLIGHT_DATA_DIR"] = str(folder)
+    (folder / "static-root").mkdir()  # the middleware warns without it, and warnings are errors
     os.environ["DJANGO_SETTINGS_MODULE"] = "panel.settings"
     for ours, theirs in (
         ("PREFLIGHT_TEST_DATABASE_URL", "DATABASE_URL"),

@@ -13,7 +13,7 @@ from functools import partial
 from panel.orphans import die_with_parent
 
 QUICK_S = 5.0  # a life shorter than this is a failure to start
-QUICK_FAILURES = 5  # so many in a row, and nobody tries again
+QUICK_FAILURES = 4  # so many in a row, and nobody tries again
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 8.0
 LONGEST_LINE = 16_384

@@ -12,6 +12,8 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+from django.conf import settings
+
 PATIENCE_S = 2.0
 
 
@@ -66,18 +68,24 @@ def _why_not(host: str, port: int, error: OSError) -> str:
     return f"{host} port {port} cannot be had: {error.strerror}."
 
 
-def answering(host: str, port: int, host_header: str) -> str:
-    """Return the id of the start that answers /healthz there, or "" when none does in good health."""
+def answering(host: str, port: int, host_header: str) -> str | None:
+    """Return the id of the start that answers /healthz there in good health, None when nobody does."""
     connection = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
     with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException, ValueError):
         connection.request("GET", "/healthz", headers={"Host": host_header})
         answer = connection.getresponse()
         if answer.status == 200:
             return str(json.loads(answer.read(4096)).get("start", ""))
-    return ""
+    return None
 
 
 def accepts(path: Path) -> bool:
     """Tell whether somebody listens on a Unix socket."""
     with socket.socket(socket.AF_UNIX) as client:
         return client.connect_ex(str(path)) == 0
+
+
+def accepted_host() -> str:
+    """Return a Host header that the panel accepts."""
+    named = [name for name in settings.ALLOWED_HOSTS if not name.startswith((".", "*"))]
+    return named[0] if named else "localhost"
