@@ -1,4 +1,4 @@
-"""The mask: takes keys, authorization headers and URL passwords out of whatever is kept or shown."""
+"""The mask: makes text fit to be kept and shown, without keys, authorization headers, URL passwords."""
 
 from __future__ import annotations
 
@@ -58,11 +58,18 @@ _SHAPES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = (
     ),
 )
 _ANY_NEEDLE: Final = re.compile("|".join(re.escape(part) for needles, _, _ in _SHAPES for part in needles))
+# NUL breaks databases, escapes steer terminals, direction marks turn text around, half surrogates cannot
+# be encoded: upstream text may hold them all.
+_UNSAFE: Final = {
+    **{code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r"},
+    **{code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))},
+    **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
+}
 _PLAIN: Final = frozenset({type(None), bool, int, float, datetime})
 
 
 class Redactor:
-    """Masks given secrets in every written form, and whatever has the shape of a key.
+    """Masks given secrets in every written form, whatever has the shape of a key, unsafe characters.
 
     Made once for many strings. Secrets shorter than four characters are not treated as secrets.
     """
@@ -80,9 +87,8 @@ class Redactor:
         return "Redactor([masked])"
 
     def text(self, text: str) -> str:
-        """Return `text` without secrets; the same object when there was none."""
-        if len(text) < SHORTEST_SECRET:
-            return text
+        """Return `text` without secrets and with unsafe characters written as escapes; the same object
+        when there was nothing to change."""
         for form in self._forms:
             if form in text:
                 text = text.replace(form, MASK)
@@ -90,6 +96,8 @@ class Redactor:
             text = self._words.sub(MASK, text)
         for secret in self._secrets:
             text = _without_pieces(text, secret)
+        if not text.isprintable():
+            text = text.translate(_UNSAFE)
         return _without_shapes(text) if len(text) > WHOLE_WORD_BELOW else text
 
     def value(self, value: Any) -> Any:
@@ -147,13 +155,13 @@ def _without_shapes(text: str) -> str:
 
 def _written_forms(secret: str) -> list[str]:
     """Every way a server, a log or an exception may write `secret`, the longest first."""
-    quoted = quote(secret, safe="")
+    quoted = quote(secret, safe="", errors="replace")
     forms = {
         secret,
         quoted,
         re.sub(r"%[0-9A-F]{2}", lambda match: match.group().lower(), quoted),
-        quote(secret),
-        quote_plus(secret),
+        quote(secret, errors="replace"),
+        quote_plus(secret, errors="replace"),
         html.escape(secret),
         json.dumps(secret)[1:-1],
         json.dumps(secret)[1:-1].replace("/", "\\/"),

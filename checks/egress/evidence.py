@@ -1,4 +1,4 @@
-"""An exchange as evidence: text instead of bytes, capped, without cookies, in the shape a verdict reads."""
+"""An exchange as evidence: text instead of bytes, capped, in the shape a verdict reads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ _CHARSETS: Final = frozenset(
         "euc-kr",
     }
 )
-_CONTROLS: Final = {code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F) if chr(code) not in "\t\n\r"}
 _HIDDEN: Final = frozenset({"set-cookie", "set-cookie2"})
 
 
@@ -60,16 +59,16 @@ def evidence_of(
 
 
 def text_of(exchange: Exchange) -> str:
-    """Return the body as text of at most 32,768 characters, control characters written as escapes."""
+    """Return the body as text of at most 32,768 characters, in its declared charset."""
     named = exchange.header("content-type").lower().partition("charset=")[2].partition(";")[0].strip(" \"'")
     charset = named if named in _CHARSETS else "utf-8"
-    return exchange.body[: 4 * MAX_BODY_TEXT].decode(charset, "replace")[:MAX_BODY_TEXT].translate(_CONTROLS)
+    return exchange.body[: 4 * MAX_BODY_TEXT].decode(charset, "replace")[:MAX_BODY_TEXT]
 
 
 def _headers(exchange: Exchange) -> dict[str, str]:
     """Repeated headers joined; cookies are named and not shown, since they open sessions."""
     shown: dict[str, str] = {}
     for name, value in exchange.headers:
-        text = "[not kept]" if name in _HIDDEN else value[:MAX_HEADER_TEXT].translate(_CONTROLS)
+        text = "[not kept]" if name in _HIDDEN else value[:MAX_HEADER_TEXT]
         shown[name] = f"{shown[name]}, {text}" if name in shown else text
     return shown

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
-from checks import LaneSpec, Outcome, Reason, Rung, Status, climb, run
+from checks import LaneSpec, Masked, Outcome, Reason, Rung, Status, climb, run
 from tests.checks.conftest import MadeCertificate, Serve
 from tests.checks.local import HEALTHY, KEY, LOOPBACK, Behaviour, answering, by_path, completion, head
 
@@ -161,6 +161,14 @@ CANARY_FAULTS: list[Behaviour] = [
 ]
 
 
+def test_text_from_upstream_can_be_stored_and_encoded(serve: Serve) -> None:
+    odd = "\0\ud800\x1b"
+    body = {"error": {"message": odd, "code": odd}, "data": [{"id": odd}]}
+    said = everything_said(run(serve(answering(404, body)).spec(key=Masked(f"{KEY}\ud800"))))
+    said.encode()
+    assert not any(character in said for character in odd)
+
+
 def everything_said(outcome: Outcome) -> str:
     said: dict[str, Any] = asdict(outcome)
     return repr(outcome) + str(said) + json.dumps(said, default=str) + json.dumps(said, default=repr)
@@ -186,8 +194,6 @@ def test_the_key_is_nowhere_when_tls_is_refused(
 
 @pytest.mark.parametrize("bad", ["\n", "\x00", "’"])
 def test_a_key_that_cannot_be_sent_is_named_and_not_shown(serve: Serve, bad: str) -> None:
-    from checks import Masked
-
     outcome = run(serve(HEALTHY).spec(key=Masked(KEY + bad)))
     assert (outcome.status, outcome.reason) == (Status.DOWN, Reason.AUTH_KEY_MALFORMED)
     assert KEY not in everything_said(outcome)

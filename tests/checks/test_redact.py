@@ -123,5 +123,20 @@ def test_evidence_is_masked_in_every_field() -> None:
     assert shown.failure.kind is FailureKind.PROTOCOL
 
 
+def test_unsafe_characters_are_written_as_escapes() -> None:
+    assert redact("a\0b\x1bc\x9bd\u202ee\ud800f\n\t中", []) == "a\\x00b\\x1bc\\x9bd\\u202ee\ufffdf\n\t中"
+
+
+@given(st.text(min_size=4, max_size=40))
+def test_no_key_of_any_characters_survives_or_raises(key: str) -> None:
+    shown = redact(f"<{key}>", [Masked(key)])
+    shown.encode()
+    assert key not in shown or key in MASK
+
+
+def test_a_key_with_an_unsafe_character_is_masked_whole() -> None:
+    assert redact("<canary-0123\x1b4567>", [Masked("canary-0123\x1b4567")]) == f"<{MASK}>"
+
+
 def test_a_redactor_does_not_show_what_it_hides() -> None:
     assert "canary" not in repr(Redactor([Masked("canary-0123456789")]))
