@@ -120,3 +120,11 @@ def test_a_malformed_address_breaks_resolve(url: str) -> None:
     outcome = run(lane(url))
     assert (outcome.status, outcome.reason) == (DOWN, Reason.BASE_URL_MALFORMED)
     assert "hunter2" not in repr(outcome)
+
+
+def test_plain_talk_to_a_tls_port_is_named(serve: Serve) -> None:
+    def alert(connection: socket.socket, request: bytes) -> None:
+        connection.sendall(bytes.fromhex("15030300020246"))
+
+    outcome = run(serve(alert).spec())
+    assert (outcome.rung, outcome.reason) == (Rung.CHANNEL, Reason.HTTP_TO_HTTPS_PORT)
