@@ -9,7 +9,6 @@ from django.utils.translation import get_language, override
 
 from checks import reasons
 from checks.reason import Reason
-from checks.verdict import pasted
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +41,9 @@ MENDS_BY_CODE = {
 }
 
 
+CODES = frozenset(reason.value for reason in Reason)
+
+
 def entry(code: str, facts: Mapping[str, str] | None = None) -> Entry:
     """Return the sentences on a reason, with the facts of one case put in where they name any.
 
@@ -61,7 +63,7 @@ def entry(code: str, facts: Mapping[str, str] | None = None) -> Entry:
 
 def known(code: str) -> bool:
     """Tell whether the dictionary has this code."""
-    return code in Reason
+    return code in CODES
 
 
 def everything() -> list[Entry]:
@@ -80,11 +82,13 @@ def in_both(code: str) -> list[tuple[str, Entry]]:
 
 def causes_of(text: str) -> list[Entry]:
     """Return what may stand behind an error text that somebody pasted, likeliest first."""
+    from checks.verdict import pasted
+
     return [entry(reason) for reason in pasted.causes_of(text)]
 
 
 def _reason(code: str) -> Reason:
-    return Reason(code) if code in Reason else Reason.UNEXPLAINED
+    return Reason(code) if code in CODES else Reason.UNEXPLAINED
 
 
 def _steps(fix: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:

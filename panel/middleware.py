@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
+from django.utils import timezone, translation
 
 Answer = Callable[[HttpRequest], HttpResponse]
 
@@ -26,12 +26,16 @@ class ContentSecurityPolicyMiddleware:
 
 
 class PreferencesMiddleware:
-    """Shows times in the reader's zone, else in the instance's."""
+    """Speaks the reader's own language and zone, else the browser's and the instance's."""
 
     def __init__(self, get_response: Answer) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         zone = getattr(request.user, "zone", "") or settings.DISPLAY_ZONE
+        language = getattr(request.user, "language", "")
+        if language:  # LocaleMiddleware chooses anew for each request, so this one need not be undone
+            translation.activate(language)
+            request.LANGUAGE_CODE = language
         with timezone.override(ZoneInfo(zone)):
             return self.get_response(request)

@@ -2,6 +2,76 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from allauth.account import views as account
+from django.urls import include, path
+from django.views.i18n import set_language
 
-urlpatterns: list[object] = []
+from panel.views import (
+    endpoints,
+    errors,
+    exports,
+    health,
+    help,
+    lanes,
+    members,
+    overview,
+    people,
+    profiles,
+    runs,
+    teams,
+    versions,
+)
+
+# Of allauth's pages, those that lead somewhere here; each has a template of ours.
+accounts = [
+    path("login", account.login, name="account_login"),
+    path("logout", account.logout, name="account_logout"),
+    path("signup", account.signup, name="account_signup"),
+    path("inactive", account.account_inactive, name="account_inactive"),
+    path("reauthenticate", account.reauthenticate, name="account_reauthenticate"),
+    path("me/password", account.password_change, name="account_change_password"),
+    path("me/password/set", account.password_set, name="account_set_password"),
+]
+# /t/<team>/
+of_team = [
+    path("", overview.overview, name="overview"),
+    path("profiles/", profiles.profiles, name="profiles"),
+    path("profiles/new", profiles.profile_new, name="profile_new"),
+    path("p/<str:code>/", lanes.profile, name="profile"),
+    path("p/<str:code>/edit", profiles.profile_edit, name="profile_edit"),
+    path("p/<str:code>/delete", profiles.profile_delete, name="profile_delete"),
+    path("p/<str:code>/run", lanes.run_now, name="run_now"),
+    path("p/<str:code>/pause", lanes.lane_pause, name="lane_pause"),
+    path("p/<str:code>/export/", exports.profile_export, name="profile_export"),
+    path("p/<str:code>/versions/", versions.versions, name="versions"),
+    path("runs/<str:code>/", runs.run, name="run"),
+    path("endpoints/", endpoints.endpoints, name="endpoints"),
+    path("endpoints/new", endpoints.endpoint_new, name="endpoint_new"),
+    path("endpoints/calls", endpoints.calls, name="calls"),
+    path("e/<str:code>/", endpoints.endpoint, name="endpoint"),
+    path("e/<str:code>/edit", endpoints.endpoint_edit, name="endpoint_edit"),
+    path("e/<str:code>/delete", endpoints.endpoint_delete, name="endpoint_delete"),
+    path("e/<str:code>/key", endpoints.key_add, name="key_add"),
+    path("e/<str:code>/key/destroy", endpoints.key_destroy, name="key_destroy"),
+    path("keys/", endpoints.keys, name="keys"),
+    path("activity/", teams.activity, name="activity"),
+    path("members/", members.members, name="members"),
+    path("members/<str:code>/", members.member_edit, name="member_edit"),
+    path("members/<str:code>/remove", members.member_remove, name="member_remove"),
+    path("settings/", teams.team_settings, name="settings"),
+]
+urlpatterns = [
+    path("", people.home, name="home"),
+    path("setup/<str:token>/", people.setup, name="setup"),
+    path("invite/<str:token>/", people.invite, name="invite"),
+    path("me/", people.me, name="me"),
+    path("help/", help.help_index, name="help"),
+    path("help/<str:code>/", help.help_entry, name="help_entry"),
+    path("language", set_language, name="set_language"),
+    path("healthz", health.healthz, name="healthz"),
+    path("", include(accounts)),
+    path("t/<slug:team>/", include(of_team)),
+]
+handler403 = errors.forbidden
+handler404 = errors.absent
+handler500 = errors.broken

@@ -65,6 +65,17 @@ def create(*, user: User, name: str) -> Membership:
 
 
 @transaction.atomic
+def rename(*, actor: Membership, name: str) -> None:
+    """Call the team by another name; its address stays, so that links go on working."""
+    before, actor.team.name = actor.team.name, name.strip()
+    actor.team.save(update_fields=["name"])
+    record(
+        team=actor.team, actor=actor.user, verb="change", noun="team", code=actor.team.slug,
+        label=actor.team.name, name_before=before,
+    )  # fmt: skip
+
+
+@transaction.atomic
 def invite(*, actor: Membership, email: str, role: Role) -> str:
     """Return the one-time token of an invitation for somebody without an account."""
     _may_grant(actor, role)

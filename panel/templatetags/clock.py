@@ -47,7 +47,9 @@ def day(value: datetime, now: datetime | None = None) -> str:
     """Return "23 Nov", with the year when it is another one."""
     local = timezone.localtime(value)
     same_year = local.year == timezone.localtime(now or timezone.now()).year
-    wanted = pgettext("date format of a day", "j M") if same_year else pgettext("date format of a day", "j M Y")
+    wanted = (
+        pgettext("date format of a day", "j M") if same_year else pgettext("date format of a day", "j M Y")
+    )
     return date_format(local, wanted)
 
 
@@ -133,12 +135,14 @@ def _element(value: datetime, words: str) -> SafeString:
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         local.isoformat(timespec="seconds"),
-        _full(local),
+        full(value),
         words,
     )
 
 
-def _full(local: datetime) -> str:
+def full(value: datetime) -> str:
+    """Return "2026-11-30 14:25:10 +08:00", the form for evidence and exports."""
+    local = timezone.localtime(value)
     offset = local.strftime("%z")
     return f"{local:%Y-%m-%d %H:%M:%S} {offset[:3]}:{offset[3:5]}"
 

@@ -14,9 +14,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
 from panel import dictionary
-from panel.history import LaneNow, Overview, Point, Strip
-from panel.templatetags import clock, drawing, sentences, words
-from panel.templatetags.rungs import rung_say
+from panel.history import LaneNow, Overview, Point, RungView, RunView, Strip
+from panel.templatetags import bundles, clock, drawing, sentences, words
+from panel.templatetags.differences import differences
+from panel.templatetags.rungs import EMPTY_LADDER, rung_say
 from panel.templatetags.strips import axis_labels, strip_bars, strip_sentence
 
 register = template.Library()
@@ -34,12 +35,16 @@ register.filter("span", clock.span)
 register.filter("ahead", clock.ahead)
 register.filter("failure_mark", sentences.failure_mark)
 register.filter("headline", sentences.headline)
-register.filter("rung_say", rung_say)
+register.filter("noun_name", sentences.noun_name)
+register.filter("deed_details", sentences.deed_details)
+register.filter("coloured", bundles.coloured)
 register.simple_tag(clock.when, name="when")
 register.simple_tag(clock.at, name="at")
 register.simple_tag(clock.precise, name="precise")
 register.simple_tag(drawing.icon, name="icon")
 register.simple_tag(axis_labels, name="axis_labels")
+register.simple_tag(differences, name="differences")
+register.simple_tag(rung_say, name="rung_say")
 register.simple_tag(sentences.stopped_at, name="stopped_at")
 
 THEMES = ("light", "dark")
@@ -102,10 +107,11 @@ def bars(strip: Strip, lane: LaneNow, large: bool = False) -> SafeString:
 @register.simple_tag
 def phases(parts: Sequence[tuple[str, float]]) -> SafeString:
     """Return where the time of one exchange went, drawn and in words."""
-    said = (f"{words.phase_name(name)} {clock.milliseconds(ms)}" for name, ms in parts)
+    known = [(name.removesuffix("_ms"), ms) for name, ms in parts if ms is not None]
+    said = (f"{words.phase_name(name)} {clock.milliseconds(ms)}" for name, ms in known)
     return format_html(
         '<div class="phases">{}{}</div>',
-        drawing.phase_bar([ms for _, ms in parts]),
+        drawing.phase_bar([ms for _, ms in known]),
         format_html_join(" · ", "{}", ((one,) for one in said)),
     )
 
@@ -138,7 +144,10 @@ def deed(event: object) -> str:
     """Say what one audit event records."""
     who = str(getattr(event, "actor", None) or "Preflight")
     return sentences.deed(
-        str(getattr(event, "verb", "")), str(getattr(event, "noun", "")), who, str(getattr(event, "label", ""))
+        str(getattr(event, "verb", "")),
+        str(getattr(event, "noun", "")),
+        who,
+        str(getattr(event, "label", "")),
     )
 
 
@@ -170,3 +179,78 @@ def zone_name(value: datetime) -> str:
 def minutes(value: timedelta) -> int:
     """Return whole minutes."""
     return int(value.total_seconds() // 60)
+
+
+@register.filter
+def sheets(names: str) -> list[str]:
+    """Return the style sheets of these parts."""
+    return [f"panel/css/{name}.css" for name in names.split()]
+
+
+@register.filter
+def scripts(names: str) -> list[str]:
+    """Return the scripts of these behaviours."""
+    return [f"panel/js/{name}.js" for name in names.split()]
+
+
+@register.filter("words")
+def split_words(text: str) -> list[str]:
+    """Return the words of a literal, to loop over."""
+    return text.split()
+
+
+@register.filter
+def due_state(expires_at: datetime, now: datetime) -> str:
+    """Return the state that an expiry is drawn in: over, within two weeks, or later."""
+    if expires_at <= now:
+        return "down"
+    return "degraded" if expires_at - now < timedelta(days=14) else "ok"
+
+
+@register.filter
+def ladder_rungs(run: RunView | None) -> tuple[RungView, ...]:
+    """Return the five rungs to draw, hollow ones before the first run."""
+    return run.rungs if run else EMPTY_LADDER
+
+
+@register.filter
+def is_broken(rung: RungView, run: RunView | None) -> bool:
+    """Tell whether this rung carries the verdict: the first that broke, or the one that is over a limit."""
+    return run is not None and bool(rung.reason) and rung.status in ("down", "not_testable", "degraded")
+
+
+@register.filter
+def facts_said(run: RunView) -> dict[str, str]:
+    """Return the facts of the rung that decided a run."""
+    return next((dict(rung.say) for rung in run.rungs if rung.number == run.rung), {})
+
+
+@register.filter
+def place_name(place: str) -> str:
+    """Return how a place of checks is called."""
+    return gettext("the panel") if place == "panel" else place
+
+
+@register.filter
+def range_name(name: str) -> str:
+    """Return "24 h" for the range "24h"."""
+    return f"{name[:-1]}{clock.THIN}{gettext('h') if name.endswith('h') else gettext('d')}"
+
+
+@register.filter
+def iso_time(value: datetime | None) -> str:
+    """Return a time with its offset, for texts that leave the page."""
+    return clock.full(value) if value else "—"
+
+
+@register.filter
+def problem_sentence(problem: object) -> str:
+    """Say one problem of a bundle."""
+    return bundles.problem_sentence(str(getattr(problem, "code", problem)))
+
+
+@register.filter
+def active_key(endpoint: object) -> object:
+    """Return the key in use of an endpoint whose keys were fetched with it; None for none."""
+    versions = endpoint.key_versions.all()  # type: ignore[attr-defined]
+    return next((key for key in versions if key.state == "active"), None)

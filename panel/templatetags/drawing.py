@@ -10,7 +10,14 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 # Share of a bar's height by state, so that a strip reads without hue. Paused is a line.
-HEIGHTS = {"ok": 0.44, "degraded": 0.72, "down": 1.0, "unknown": 0.16, "not_testable": 0.44, "maintenance": 0.44}
+HEIGHTS = {
+    "ok": 0.44,
+    "degraded": 0.72,
+    "down": 1.0,
+    "unknown": 0.16,
+    "not_testable": 0.44,
+    "maintenance": 0.44,
+}
 BAR, GAP = 4, 2
 PLOT_WIDTH, PLOT_HEIGHT = 960, 168
 
@@ -55,7 +62,9 @@ def _bar(n: int, bar: Bar, height: int, count: int) -> SafeString:
         return SafeString("")
     if bar.state == "paused":
         width = BAR + (GAP if n < count - 1 else 0)
-        return format_html('<rect class="b-paused" x="{}" y="{}" width="{}" height="1.5"/>', x, height - 1.5, width)
+        return format_html(
+            '<rect class="b-paused" x="{}" y="{}" width="{}" height="1.5"/>', x, height - 1.5, width
+        )
     inset = 0.5 if bar.state == "not_testable" else 0
     tall = max(2, round(HEIGHTS[bar.state] * height))
     box = format_html(
@@ -98,9 +107,7 @@ def _pip(word: str, x: float) -> SafeString:
             x + 4,
         )
     if word in ("none", "nt"):
-        return format_html(
-            '<rect class="pip-{}" x="{}" y="3.5" width="7" height="5" rx="1"/>', word, x + 0.5
-        )
+        return format_html('<rect class="pip-{}" x="{}" y="3.5" width="7" height="5" rx="1"/>', word, x + 0.5)
     return format_html('<rect class="pip-{}" x="{}" y="3" width="8" height="6" rx="1.5"/>', word, x)
 
 
@@ -126,7 +133,10 @@ def chart(marks: Sequence[Mark], top: float, limit: float | None, label: str) ->
     plot = _Plot(len(marks), top)
     parts = [
         *(plot.line(quarter) for quarter in range(5)),
-        *(plot.span("g-gap", a, b) for a, b in _spells(marks, lambda mark: mark.p50 is None and mark.state != "down")),
+        *(
+            plot.span("g-gap", a, b)
+            for a, b in _spells(marks, lambda mark: mark.p50 is None and mark.state != "down")
+        ),
         *(plot.down(a, b) for a, b in _spells(marks, lambda mark: mark.state == "down")),
         plot.limit(limit),
         *(plot.curve(marks, a, b) for a, b in _spells(marks, lambda mark: mark.p50 is not None)),
@@ -164,11 +174,17 @@ class _Plot:
     def span(self, name: str, first: int, last: int) -> SafeString:
         left, width = first * self.step, (last - first + 1) * self.step
         return format_html(
-            '<rect class="{}" x="{}" y="0" width="{}" height="{}"/>', name, f"{left:.1f}", f"{width:.1f}", PLOT_HEIGHT
+            '<rect class="{}" x="{}" y="0" width="{}" height="{}"/>',
+            name,
+            f"{left:.1f}",
+            f"{width:.1f}",
+            PLOT_HEIGHT,
         )
 
     def down(self, first: int, last: int) -> SafeString:
-        edge = format_html('<path class="g-down-edge" d="M{} 0V{}"/>', f"{first * self.step:.1f}", PLOT_HEIGHT)
+        edge = format_html(
+            '<path class="g-down-edge" d="M{} 0V{}"/>', f"{first * self.step:.1f}", PLOT_HEIGHT
+        )
         return self.span("g-down", first, last) + edge
 
     def curve(self, marks: Sequence[Mark], first: int, last: int) -> SafeString:
@@ -177,8 +193,13 @@ class _Plot:
         high = [f"{self.x(n)} {self.y(marks[n].p95 or marks[n].p50 or 0)}" for n in points]
         if len(low) == 1:  # a single answer between two gaps is a short stroke, not an invisible dot
             half = self.step / 2
-            low, high = ([f"{(first + 0.5) * self.step - half:.1f} {point.split()[1]}",
-                          f"{(first + 0.5) * self.step + half:.1f} {point.split()[1]}"] for point in (low[0], high[0]))
+            low, high = (
+                [
+                    f"{(first + 0.5) * self.step - half:.1f} {point.split()[1]}",
+                    f"{(first + 0.5) * self.step + half:.1f} {point.split()[1]}",
+                ]
+                for point in (low[0], high[0])
+            )
         return format_html(
             '<path class="g-band" d="M{} L{}Z"/><path class="g-p95" d="M{}"/><path class="g-p50" d="M{}"/>',
             " ".join(high),

@@ -10,9 +10,14 @@ from django.utils.translation import gettext
 from panel import dictionary
 from panel.history import RungView
 
+EMPTY_LADDER = tuple(RungView(number, "", {}, "", None, (), None, (), None) for number in range(1, 6))
 
-def rung_say(rung: RungView, run_state: str = "done") -> str:
-    """Return one line on a rung: what was seen, why it broke, or that it was not reached."""
+
+def rung_say(rung: RungView, run_state: str) -> str:
+    """Return one line on a rung: what was seen, why it broke, or that it was not reached.
+
+    `run_state` is empty before the first run.
+    """
     if rung.status in ("", "not_reached"):
         return _untold(rung, run_state)
     if rung.reason:
@@ -23,6 +28,8 @@ def rung_say(rung: RungView, run_state: str = "done") -> str:
 def _untold(rung: RungView, run_state: str) -> str:
     if run_state in ("queued", "running"):
         return gettext("Waits")
+    if not run_state:
+        return ""
     if rung.last_passed_at is not None:
         passed = timezone.localtime(rung.last_passed_at)
         moment = f"{passed:%H:%M:%S}" if passed.date() == timezone.localdate() else f"{passed:%Y-%m-%d %H:%M}"

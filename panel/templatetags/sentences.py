@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from panel.history import LaneNow, Overview
+from panel.templatetags.words import listed as words_listed
 from panel.templatetags.words import rung_name
 
 # At the head of a sentence a small number is a word.
@@ -24,6 +23,7 @@ COUNTS: dict[int, Promise] = {
 }
 DEEDS: dict[tuple[str, str], Promise] = {
     ("create", "team"): _("%(who)s created the team"),
+    ("change", "team"): _("%(who)s renamed the team to %(what)s"),
     ("create", "endpoint"): _("%(who)s added endpoint %(what)s"),
     ("change", "endpoint"): _("%(who)s changed endpoint %(what)s"),
     ("delete", "endpoint"): _("%(who)s deleted endpoint %(what)s"),
@@ -66,17 +66,23 @@ def headline(overview: Overview) -> str:
         return _counted(ngettext("One lane is degraded", "%(count)s lanes are degraded", n), n)
     if counts["unknown"]:
         n = counts["unknown"]
-        return _counted(ngettext("One lane has no fresh evidence", "%(count)s lanes have no fresh evidence", n), n)
+        return _counted(
+            ngettext("One lane has no fresh evidence", "%(count)s lanes have no fresh evidence", n), n
+        )
     if counts["not_testable"]:
         n = counts["not_testable"]
-        return _counted(ngettext("One lane cannot be tested now", "%(count)s lanes cannot be tested now", n), n)
+        return _counted(
+            ngettext("One lane cannot be tested now", "%(count)s lanes cannot be tested now", n), n
+        )
     return _all_well(counts["ok"], overview.lanes_total)
 
 
 def _down(lanes: int, causes: int) -> str:
     if causes <= 1:
         return _counted(ngettext("One lane down", "%(count)s lanes down, one cause", lanes), lanes)
-    sentence = ngettext("%(count)s lane down, %(causes)d causes", "%(count)s lanes down, %(causes)d causes", lanes)
+    sentence = ngettext(
+        "%(count)s lane down, %(causes)d causes", "%(count)s lanes down, %(causes)d causes", lanes
+    )
     return sentence % {"count": _count(lanes), "causes": causes}
 
 
@@ -137,9 +143,17 @@ def failure_mark(lane: LaneNow) -> str:
     return ""
 
 
-def filled(sentence: str, values: Mapping[str, str]) -> str:
-    """Put values into a sentence with {names}; a name without a value leaves the sentence as it is."""
-    try:
-        return sentence.format_map(dict(values))
-    except (KeyError, IndexError, ValueError):
-        return sentence
+def noun_name(noun: str) -> str:
+    """Return the word for what a deed was about."""
+    return str(NOUNS.get(noun, noun))
+
+
+def deed_details(event: object) -> str:
+    """Return what an audit event keeps besides its sentence, as "name: value" pairs; never a secret."""
+    data = getattr(event, "data", None) or {}
+    said = (f"{name} {_plain(value)}" for name, value in data.items() if value not in ("", None, [], False))
+    return " · ".join(said)
+
+
+def _plain(value: object) -> str:
+    return words_listed([str(one) for one in value]) if isinstance(value, list) else str(value)

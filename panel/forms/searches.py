@@ -1,0 +1,18 @@
+"""What people look for: pasted error texts."""
+
+from __future__ import annotations
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+
+class ErrorTextForm(forms.Form):
+    """An error text as somebody's client showed it. Sent by POST: such texts can hold keys."""
+
+    text = forms.CharField(
+        label=_("Error text"),
+        max_length=20_000,
+        widget=forms.Textarea(
+            attrs={"rows": 5, "class": "mono", "spellcheck": "false", "autocomplete": "off"}
+        ),
+    )

@@ -1,0 +1,50 @@
+"""How a bundle's text is coloured, and what is said of its problems."""
+
+from __future__ import annotations
+
+import re
+
+from django.utils.functional import Promise
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+PROBLEMS: dict[str, Promise] = {
+    "loopback_address": _("The address is this machine's own: the file works nowhere else."),
+    "empty_model": _("No model is named, so the file leaves it out."),
+    "lane_without_key": _("The endpoint needs a key and has none."),
+    "lane_not_proven": _("The newest run of this lane did not pass."),
+    "hosted_rollout": _(
+        "A hosted service takes no new weights and returns no token ids: the trainer drops every sample."
+    ),
+    "gateway_passes_no_key": _("The 1.x gateway passes no key on, and this endpoint asks for one."),
+    "upstream_without_version": _(
+        "The 1.x gateway appends to the base URL as it stands, and it ends in no version segment."
+    ),
+    "past_the_gateway": _("The agent calls past the 1.x gateway, so nothing is recorded of it."),
+}
+_ASSIGNMENT = re.compile(r"(?P<before>(?:export\s+)?)(?P<name>[A-Za-z_]\w*)(?P<sign>\s*=\s*)(?P<value>.*)")
+_MASK = "\u00b7" * 4
+
+
+def problem_sentence(code: str) -> str:
+    """Say one problem of a bundle; a code without a sentence reads as itself."""
+    return str(PROBLEMS.get(code, code))
+
+
+def coloured(text: str) -> SafeString:
+    """Return a bundle's text with comments, names and masked values set apart; every byte stays."""
+    return format_html_join("\n", "{}", ((_line(line),) for line in text.split("\n")))
+
+
+def _line(line: str) -> SafeString:
+    if line.lstrip().startswith(("#", "[")):
+        return format_html('<span class="c-c">{}</span>', line)
+    found = _ASSIGNMENT.fullmatch(line)
+    if not found:
+        return format_html("{}", line)
+    value = found["value"]
+    shown = format_html('<span class="c-m">{}</span>', value) if _MASK in value or "${" in value else value
+    return format_html(
+        '{}<span class="c-k">{}</span>{}{}', found["before"], found["name"], found["sign"], shown
+    )

@@ -1,0 +1,102 @@
+"""One lane of a profile: its ladder, facts and history, and what people do to its checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from panel import access, history
+from panel.access import Membership, Role
+from panel.actions import checks
+from panel.forms.endpoints import calls_under
+from panel.views.shell import LIVE_SECONDS, RUNNING_SECONDS, Request, is_live, page, state_of_things, tell
+
+RANGES = ("24h", "7d", "30d")
+
+
+@login_required
+@require_safe
+def profile(request: Request, team: str, code: str) -> HttpResponse:
+    """Show one lane of a profile: ladder, facts, history; the ladder refreshes itself."""
+    member, now = access.member_of(request.user, team), timezone.now()
+    seen = state_of_things(member, now)
+    if request.htmx and request.GET.get("seen") == seen:
+        return HttpResponse(status=204)
+    row = access.profile_for(member, code)
+    lane, reach = _lane(request, row), request.GET.get("range", "")
+    view = history.lane_page(row, lane.kind, reach if reach in RANGES else RANGES[0], now)
+    return page(
+        request,
+        "profiles/_live.html" if request.htmx else "profiles/profile.html",
+        member,
+        "profiles",
+        now=now,
+        profile=row,
+        view=view,
+        ranges=RANGES,
+        seen=seen,
+        live=is_live(request),
+        live_seconds=RUNNING_SECONDS if view.now.running else LIVE_SECONDS,
+        **lane_facts(member, lane),
+    )
+
+
+@login_required
+@require_POST
+def run_now(request: HttpRequest, team: str, code: str) -> HttpResponse:
+    """Run the ladder of one lane, or of all, now."""
+    member = access.member_of(request.user, team, Role.ENGINEER)
+    row = access.profile_for(member, code)
+    kinds = [kind for kind in request.POST.getlist("lane") if kind in history.KINDS]
+    runs = checks.run_now(actor=member, profile=row, kinds=kinds)
+    if not runs:
+        messages.info(request, _("A run is under way already."))
+    return _back(member, code, kinds[0] if kinds else history.KINDS[0])
+
+
+@login_required
+@require_POST
+def lane_pause(request: HttpRequest, team: str, code: str) -> HttpResponse:
+    """Stop the scheduled runs of one lane, or let them go on."""
+    member = access.member_of(request.user, team, Role.LEAD)
+    lane = access.lane_for(member, code, request.POST.get("lane", ""))
+    if request.POST.get("deed") == "resume":
+        checks.resume(actor=member, lane=lane)
+        tell(request, _("Scheduled checks of this lane go on."))
+    else:
+        checks.pause(actor=member, lane=lane)
+        tell(request, _("Scheduled checks of this lane are paused."))
+    return _back(member, code, lane.kind)
+
+
+def lane_facts(member: Membership, lane: Any) -> dict[str, Any]:
+    """Return what stands in the column of facts: the endpoint with its key, and what clients call there."""
+    if lane.effective_endpoint is None:
+        return {"lane": lane, "endpoint": None, "key": None, "calls": calls_under("")}
+    endpoint = access.endpoint_for(member, lane.effective_endpoint.code)
+    active = (key for key in endpoint.key_versions.all() if key.state == "active")
+    return {
+        "lane": lane,
+        "endpoint": endpoint,
+        "key": next(active, None),
+        "calls": calls_under(endpoint.base_url),
+    }
+
+
+def _lane(request: HttpRequest, profile: Any) -> Any:
+    """Return the lane that the address names, else the first in use."""
+    lanes = sorted(profile.lanes.all(), key=lambda lane: history.KINDS.index(lane.kind))
+    named = [lane for lane in lanes if lane.kind == request.GET.get("lane")]
+    return (named or [lane for lane in lanes if lane.in_use] or lanes)[0]
+
+
+def _back(member: Membership, code: str, kind: str) -> HttpResponse:
+    return redirect(f"{reverse('profile', args=[member.team.slug, code])}?lane={kind}")

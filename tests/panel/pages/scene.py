@@ -1,0 +1,178 @@
+"""A team in the middle of its day: five profiles, lanes in every state, thirty days behind them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from checks.outcome import Certificate, Evidence, Outcome, Rung, Status, Step, Timings
+from checks.reason import Reason
+from panel import ledger, rollups
+from panel.actions import audit
+from panel.models import Check, Lane, LaneHour, Membership, Profile, ProfileVersion, Role, Run
+from tests import make
+
+NOW = datetime(2026, 11, 30, 6, 25, 10, tzinfo=UTC)
+KEY = "sk-canary-4f1d0c9a7be2c41f"
+HOSTILE = '<script>alert("x")</script>'
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The team's people and what a test looks at first."""
+
+    owner: Membership
+    lead: Membership
+    engineer: Membership
+    viewer: Membership
+    down: Profile
+    now: datetime
+
+    @property
+    def slug(self) -> str:
+        return self.owner.team.slug
+
+    def member(self, role: str) -> Membership:
+        found = getattr(self, role)
+        assert isinstance(found, Membership)
+        return found
+
+
+def scene(now: datetime = NOW) -> Scene:
+    """Make the team as it stands at `now`."""
+    team = make.team("atlas-agents", name="Atlas Agents")
+    people = {
+        role.name.lower(): make.member(team, role, make.user(f"{email}@team.example", name=name))
+        for role, email, name in (
+            (Role.OWNER, "jonas", "Jonas Weber"),
+            (Role.LEAD, "lin", "Lin Yue"),
+            (Role.ENGINEER, "marta", "Marta Silva"),
+            (Role.VIEWER, "chen", "Chen Bo"),
+        )
+    }
+    relay = make.endpoint(team, KEY, name="relay-main", base_url="https://relay.example/v1")
+    relay.key_versions.update(expires_at=now - timedelta(minutes=25), sealed_by=people["lead"].user)
+    spare = make.endpoint(
+        team, "sk-test-fedcba9876543210", name="deepseek-team", base_url="https://llm.example/v1"
+    )
+    spare.key_versions.update(expires_at=now + timedelta(days=6))
+    host = make.endpoint(
+        team, None, name="gpu-a12", base_url="http://gpu-a12.example:8000/v1", needs_key=False, kind="vllm"
+    )
+    grpo = _profile(team, "grpo-prod", "production", relay, "qwen3-32b-instruct", rollout=host)
+    canary = _profile(team, "grpo-canary", "staging", relay, "qwen3-32b-instruct", rollout=host)
+    search = _profile(team, "search-agent", "production", spare, "deepseek-v3.2", rollout=host)
+    nightly = _profile(team, "nightly-eval", "batch", spare, "deepseek-v3.2", rollout=host)
+    for profile in (grpo, canary):
+        _live(profile, "agent", "ooodd", now)
+        _live(profile, "replay", "ooooo", now)
+        _live(profile, "rollout", "ooogo", now)
+    _live(search, "agent", "ooooo", now)
+    _live(search, "replay", "oooon", now)
+    _live(search, "rollout", "ooggg", now)
+    _pause(nightly, ("agent", "replay"), people["owner"], now)
+    _live(nightly, "rollout", "ooooo", now - timedelta(minutes=40))
+    with_audit(people["lead"], grpo)
+    ledger.beat("tick", now - timedelta(seconds=1))
+    return Scene(down=grpo, now=now, **people)
+
+
+def with_audit(lead: Membership, profile: Profile) -> None:
+    """A few deeds, so that the page of activity has lines."""
+    from django.db import transaction
+
+    with transaction.atomic():
+        for verb, noun, label in (
+            ("create", "profile", profile.name),
+            ("export", "bundle", f"{profile.name} v12"),
+        ):
+            audit.record(
+                team=lead.team, actor=lead.user, verb=verb, noun=noun, code=profile.code, label=label
+            )
+
+
+def _profile(team, name, environment, endpoint, model, *, rollout) -> Profile:  # type: ignore[no-untyped-def]
+    row = make.profile(team, name=name, environment=environment, endpoint=endpoint, model=model)
+    row.lanes.filter(kind="rollout").update(endpoint=rollout, model="qwen3-8b-base", latency_limit_ms=2000)
+    snapshot = {"name": name, "lanes": [{"kind": "agent", "model": model, "base_url": endpoint.base_url}]}
+    ProfileVersion.objects.filter(profile=row).update(snapshot=snapshot)
+    changed = {
+        "name": name,
+        "lanes": [{"kind": "agent", "model": model, "base_url": "https://relay.example/v2"}],
+    }
+    ProfileVersion.objects.create(profile=row, number=2, snapshot=changed)
+    Profile.objects.filter(pk=row.pk).update(version=2)
+    return row
+
+
+def _live(profile: Profile, kind: str, letters: str, now: datetime) -> None:
+    """Give a lane thirty days of hours, then one real run a letter up to now."""
+    check = Check.objects.select_related("lane__profile").get(lane__profile=profile, lane__kind=kind)
+    _hours(check.lane, now)
+    for number, letter in enumerate(letters):
+        at = now - timedelta(minutes=2 * (len(letters) - number), seconds=-90)
+        run = make.run(check, at)
+        (started,) = ledger.start([run.pk], at)
+        ledger.close_many([(started, outcome(run, letter, kind, at))], at + timedelta(seconds=1))
+
+
+def _hours(lane: Lane, now: datetime) -> None:
+    base = {"agent": 410, "replay": 300, "rollout": 1200}[lane.kind]
+    hours = []
+    for back in range(1, 24 * 30):
+        hour = (now - timedelta(hours=back)).replace(minute=0, second=0, microsecond=0)
+        if back in (15, 16):
+            continue
+        bad = "degraded" if back in (20, 200, 410) else "down" if back in (300, 301) else "ok"
+        wave = base * (1 + 0.16 * math.sin(back / 4)) * (2.6 if bad == "degraded" else 1)
+        half = rollups.pack(sum(rollups.one(wave * (0.9 + 0.05 * n)) for n in range(12)))
+        hours.append(
+            LaneHour(
+                lane=lane, hour=hour, worst_first=bad, worst_second="ok", latency_first=half, latency_second=half,
+                **({"ok": 24} if bad == "ok" else {"ok": 18, bad: 6}),
+            )
+        )  # fmt: skip
+    LaneHour.objects.bulk_create(hours)
+
+
+def _pause(profile: Profile, kinds: tuple[str, ...], by: Membership, now: datetime) -> None:
+    Check.objects.filter(lane__profile=profile, lane__kind__in=kinds).update(
+        paused_at=now - timedelta(days=3), paused_by=by.user, next_run_at=None
+    )
+
+
+NETWORK = Evidence(
+    url="https://relay.example/v1", peer="192.0.2.7:443", addresses=("192.0.2.7",),
+    timings=Timings(dns_ms=3, connect_ms=11, tls_ms=24),
+    certificate=Certificate("CN=Test CA", "CN=relay.example", ("relay.example",), NOW, NOW + timedelta(days=60), "TLSv1.3"),
+)  # fmt: skip
+PEER = {"peer": "192.0.2.7:443", "tls_version": "TLSv1.3", "addresses": "192.0.2.7"}
+
+
+def outcome(run: Run, letter: str, kind: str, at: datetime) -> Outcome:
+    """An outcome as the engine gives it: o ok, g slow, d key refused, n key missing."""
+    reached = Step(Rung.NETWORK, "tls", Status.OK, say=PEER, evidence=NETWORK, duration_ms=38)
+    status, reason, code, body = {
+        "o": (Status.OK, None, 200, '{"choices": [{"message": {"content": "Yes."}}]}'),
+        "g": (Status.DEGRADED, Reason.LATENCY_OVER_LIMIT, 200, '{"choices": []}'),
+        "d": (
+            Status.DOWN,
+            Reason.AUTH_INVALID_KEY,
+            401,
+            f'{{"error": {{"message": "Key expired {HOSTILE}"}}}}',
+        ),
+        "n": (Status.NOT_TESTABLE, Reason.KEY_MISSING, None, ""),
+    }[letter]
+    took = {"agent": 288.0, "replay": 301.0, "rollout": 3410.0 if letter == "g" else 1240.0}[kind]
+    evidence = Evidence(
+        url="https://relay.example/v1/chat/completions", model="qwen3-32b-instruct", status=code, body=body,
+        headers={"content-type": "application/json", "x-request-id": "req_7c41"}, peer="192.0.2.7:443",
+        timings=Timings(dns_ms=1, connect_ms=10, tls_ms=22, wait_ms=took - 40, transfer_ms=7),
+    )  # fmt: skip
+    chat = Step(
+        Rung.CHANNEL, "chat", status, reason, evidence=evidence if code else None, duration_ms=took, tokens=12,
+        say={"model": "qwen3-32b-instruct", "status": str(code or "")},
+    )  # fmt: skip
+    latency = took if letter in "og" else None
+    return Outcome(run.code, status, Rung.CHANNEL, reason, (reached, chat), at, took + 38, 12, latency)
