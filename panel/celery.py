@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from threading import Thread
 
 from celery import Celery, signals
-from celery.beat import EmbeddedService
+from celery.beat import Scheduler, Service
 
 from panel.orphans import watch_parent
 
@@ -15,7 +15,7 @@ app = Celery("preflight")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["panel"])
 
-_beats: list[Any] = []
+_beats: list[Service] = []
 
 
 @signals.setup_logging.connect
@@ -36,12 +36,13 @@ def start_beat(**kwargs: object) -> None:
     from django.conf import settings
 
     if settings.BEAT_IN_WORKER:
-        _beats.append(EmbeddedService(app, thread=True))
-        _beats[-1].start()
+        # This scheduler keeps its two lines in memory; Celery's usual one writes files where it stands.
+        _beats.append(Service(app, max_interval=1, scheduler_cls=Scheduler))
+        Thread(target=_beats[-1].start, name="beat", daemon=True).start()
 
 
 @signals.worker_shutting_down.connect
 def stop_beat(**kwargs: object) -> None:
     """Send no more ticks. It runs inside a signal handler, so it does not wait for the thread."""
     while _beats:
-        _beats.pop().service.stop(wait=False)
+        _beats.pop().stop(wait=False)

@@ -12,7 +12,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+
+from panel.orphans import die_with_parent
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 READY_S = 60.0  # on a busy machine; a calm one needs three to six
@@ -57,6 +60,7 @@ class Started:
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=partial(die_with_parent, os.getpid()),  # a killed test run leaves nothing
             )
 
     @property
