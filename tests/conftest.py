@@ -93,11 +93,17 @@ def _wait_for(path: Path) -> None:
 def _empty_broker(broker: None) -> Iterator[None]:
     """Take what the test left in cache and queues, by prefix: a shared Redis keeps what is not ours."""
     yield
+    from django.conf import settings
     from django.core.cache import cache
+    from redis import Redis
 
-    client = cache._cache.get_client()  # type: ignore[attr-defined]
-    for key in client.scan_iter("pf:*"):
-        client.delete(key)
+    clients = [cache._cache.get_client()]  # type: ignore[attr-defined]
+    if not settings.REDIS_URL:  # the embedded broker keeps queues and cache in two databases
+        clients.append(Redis(unix_socket_path=str(settings.BROKER_SOCKET)))
+    for client in clients:
+        for key in client.scan_iter("pf:*"):
+            client.delete(key)
+        client.close()
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ from panel.history.shapes import Changed, EvidenceView, RungView, RunView, StepV
 from panel.models import LaneState, Run, RunSteps
 
 RUNGS = (1, 2, 3, 4, 5)
+PHASES = ("dns", "connect", "tls", "wait", "transfer")
 PASSED = ("ok", "degraded")
 # A step that only helps to explain: a server without a model list still answers chats.
 SUPPORTING = ("models",)
@@ -68,7 +69,7 @@ def _rung(run: Run, number: int, steps: list[Plain], passed: str) -> RungView:
         say={name: value for step in own for name, value in step.get("say", {}).items()},
         reason=decisive.get("reason", "") or (run.reason if run.rung == number else ""),
         duration_ms=sum(step.get("duration_ms", 0.0) for step in own) if own else None,
-        phases=tuple(timings.items()),
+        phases=tuple((phase, timings[phase]) for phase in PHASES if phase in timings),
         last_passed_at=datetime.fromisoformat(passed) if passed else None,
         steps=tuple(_step(step) for step in own),
         evidence=_evidence(evidence) if evidence else None,

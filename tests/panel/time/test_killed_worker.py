@@ -1,0 +1,92 @@
+"""A real worker, killed without warning while it waits for an answer."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from checks import simulator
+from panel import tasks
+from panel.models import LaneHour, Run
+from tests.panel.time.doors import KEY, due_check
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@contextmanager
+def worker() -> Iterator[subprocess.Popen[bytes]]:
+    """A worker process on the tests' database and broker, without beat; killed at the end."""
+    command = [sys.executable, "-m", "celery", "--app", "panel.celery", "--quiet", "worker", "-P", "threads"]
+    process = subprocess.Popen(
+        [*command, "-c", "2", "--without-gossip", "--without-mingle"],
+        cwd=ROOT,
+        env=os.environ | {"DATABASE_URL": _database(), "PREFLIGHT_BEAT": "0"},
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _database() -> str:
+    """The address of the test database."""
+    said = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{said['NAME']}"
+    return f"postgres://{said['USER']}:{said['PASSWORD']}@{said['HOST']}:{said['PORT']}/{said['NAME']}"
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for something to become true."""
+    deadline = time.monotonic() + 45
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def run_is(state: str) -> Callable[[], bool]:
+    return lambda: Run.objects.filter(state=state).count() == 1
+
+
+def lease_runs_out() -> None:
+    """Let the time pass that the lease still has; the slot stays young."""
+    Run.objects.update(lease_until=datetime.now(UTC) - timedelta(seconds=1))
+
+
+def test_a_run_whose_worker_was_killed_is_run_again_once_and_stored_once() -> None:
+    with simulator.serve("vllm", key=KEY, delay_ms=20_000) as stuck, simulator.serve("vllm", key=KEY) as well:
+        check = due_check(stuck, interval_s=3600)
+        tasks.tick()
+        with worker():
+            until(run_is("running"))
+        lease_runs_out()
+        type(check.lane.profile.endpoint).objects.update(base_url=well.base_url)
+        tasks.tick()
+        with worker():
+            until(run_is("done"))
+    run = Run.objects.get()
+    assert (run.attempts, run.status) == (2, "ok")
+    assert LaneHour.objects.get().ok == 1
+
+
+def test_a_run_whose_worker_was_killed_is_missed_when_its_slot_is_old() -> None:
+    with simulator.serve("vllm", key=KEY, delay_ms=20_000) as stuck:
+        due_check(stuck, interval_s=3600)
+        tasks.tick()
+        with worker():
+            until(run_is("running"))
+    Run.objects.update(slot=datetime.now(UTC) - timedelta(hours=2))
+    lease_runs_out()
+    tasks.tick()
+    assert sorted(Run.objects.values_list("state", flat=True)) == ["missed"]
