@@ -183,6 +183,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "panel.views.errors.csrf_failed"
 
 # --- Armour ---------------------------------------------------------------------------------------
 X_FRAME_OPTIONS = "DENY"

@@ -150,7 +150,11 @@ class ProfileEditor:
         self, data: Mapping[str, Any] | None, endpoints: QuerySet[Endpoint], profile: Profile | None = None
     ) -> None:
         lanes = {lane.kind: lane for lane in profile.lanes.all()} if profile else {}
-        initial = _profile_initial(profile) if profile else {"environment": Profile.Environment.PRODUCTION}
+        initial = (
+            _profile_initial(profile)
+            if profile
+            else {"environment": Profile.Environment.DEV, "generation": Profile.Generation.ONE}
+        )
         self.form = ProfileForm(data, initial=initial, endpoints=endpoints)
         self.lanes = [
             LaneForm(

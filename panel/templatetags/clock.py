@@ -95,6 +95,13 @@ def milliseconds(value: float | None) -> str:
     return f"{seconds:.{digits}f}{THIN}s"
 
 
+def scale(top: float) -> list[str]:
+    """Return the labels of five lines from `top` milliseconds down to zero; the unit stands at the first."""
+    unit, name = (1000, "s") if top >= 1000 else (1, "ms")
+    steps = [f"{top * quarter / 4 / unit:g}" for quarter in (4, 3, 2, 1, 0)]
+    return [f"{steps[0]}{THIN}{name}", *steps[1:]]
+
+
 def seconds(value: int | None) -> str:
     """Return an interval as it is spoken of: "60 s", "5 min", "1 h"."""
     if value is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from django import template
 from django.conf import settings
@@ -117,7 +118,7 @@ def phases(parts: Sequence[tuple[str, float]]) -> SafeString:
 
 
 @register.simple_tag
-def latency(points: Sequence[Point], limit_ms: int | None, lane: str) -> Plot:
+def latency(points: Sequence[Point], limit_ms: int | None, kind: str) -> Plot:
     """Return the latency chart of a lane with the labels of its lines."""
     highest = max((point.p95 or point.p50 or 0 for point in points), default=0)
     top = drawing.nice_top(highest, limit_ms)
@@ -125,12 +126,11 @@ def latency(points: Sequence[Point], limit_ms: int | None, lane: str) -> Plot:
     seen = sorted(point.p50 for point in points if point.p50 is not None)
     middle = seen[len(seen) // 2] if seen else None
     label = gettext("Time to the full answer, %(lane)s: p50 about %(middle)s, highest p95 %(highest)s") % {
-        "lane": lane,
+        "lane": words.lane_name(kind),
         "middle": clock.milliseconds(middle),
         "highest": clock.milliseconds(highest or None),
     }
-    labels = [clock.milliseconds(top * quarter / 4) for quarter in (4, 3, 2, 1)] + ["0"]
-    return Plot(drawing.chart(marks, top, limit_ms, label), labels)
+    return Plot(drawing.chart(marks, top, limit_ms, label), clock.scale(top))
 
 
 @register.simple_tag
@@ -254,3 +254,17 @@ def active_key(endpoint: object) -> object:
     """Return the key in use of an endpoint whose keys were fetched with it; None for none."""
     versions = endpoint.key_versions.all()  # type: ignore[attr-defined]
     return next((key for key in versions if key.state == "active"), None)
+
+
+@register.filter
+def url_path(url: str) -> str:
+    """Return a URL without scheme and host, which stand beside it: "…/v1/chat/completions"."""
+    return "…" + urlsplit(url).path
+
+
+@register.filter
+def drawn_status(rung: RungView, run: RunView | None) -> str:
+    """Return how a rung is drawn: hollow where nothing is known, turning where a climb begins."""
+    if run is not None and run.state == "running" and rung.number == 1 and not rung.status:
+        return "running"
+    return rung.status or "not_reached"

@@ -41,7 +41,10 @@ def _untold(rung: RungView, run_state: str) -> str:
 
 def _seen(number: int, say: Mapping[str, str]) -> str:
     if number == 1 and say.get("tls_version") and say.get("peer"):
-        return gettext("%(tls)s to %(peer)s") % {"tls": say["tls_version"], "peer": say["peer"]}
+        return gettext("%(tls)s to %(peer)s") % {
+            "tls": say["tls_version"].replace("TLSv", "TLS "),
+            "peer": say["peer"],
+        }
     if number == 1 and say.get("peer"):
         return gettext("Connects to %(peer)s") % {"peer": say["peer"]}
     if number == 2 and say.get("answered_by") and say.get("answered_by") != say.get("model"):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from panel import access
+
+logger = logging.getLogger(__name__)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -27,7 +30,9 @@ def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def broken(request: HttpRequest) -> HttpResponse:
     """Give a number to quote; the log has it too."""
-    return render(request, "errors/500.html", {"number": secrets.token_hex(4)}, status=500)
+    number = secrets.token_hex(4)
+    logger.error("fault %s at %s", number, request.path)
+    return render(request, "errors/500.html", {"number": number}, status=500)
 
 
 def _helpers(request: HttpRequest) -> list[str]:

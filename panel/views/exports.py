@@ -30,7 +30,10 @@ def profile_export(request: HttpRequest, team: str, code: str) -> HttpResponse:
             if request.method == "POST":
                 return _attachment(bundles.export(actor=member, profile=row, **form.cleaned_data))
             view = bundles.preview(actor=member, profile=row, **form.cleaned_data)
-    return page(request, "profiles/export.html", member, "profiles", profile=row, form=form, view=view)
+    return page(
+        request, "profiles/export.html", member, "profiles", profile=row, form=form, view=view,
+        may_take_keys=bundles.may_take_keys(member, row),
+    )  # fmt: skip
 
 
 def _form(request: HttpRequest, member: Membership, profile: Any) -> ExportForm:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from panel import access, history
+from panel.views.lanes import lane_facts
 from panel.views.shell import RUNNING_SECONDS, Request, page
 
 
@@ -17,7 +18,8 @@ from panel.views.shell import RUNNING_SECONDS, Request, page
 def run(request: Request, team: str, code: str) -> HttpResponse:
     """Show one climb with all its rungs opened; while it is under way the page refreshes itself."""
     member, now = access.member_of(request.user, team), timezone.now()
-    view = history.run_view(access.run_for(member, code))
+    row = access.run_for(member, code)
+    view = history.run_view(row)
     if request.GET.get("as") == "text":
         return render(request, "runs/plain.txt", {"run": view}, content_type="text/plain; charset=utf-8")
     return page(
@@ -29,4 +31,6 @@ def run(request: Request, team: str, code: str) -> HttpResponse:
         run=view,
         under_way=view.state in ("queued", "running"),
         live_seconds=RUNNING_SECONDS,
+        profile=row.check_order.lane.profile,
+        **lane_facts(member, row.check_order.lane),
     )

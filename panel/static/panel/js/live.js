@@ -18,10 +18,23 @@
   });
 
   document.addEventListener("htmx:beforeSwap", (event) => {
-    if (!event.detail.target.hasAttribute("data-live")) return;
+    const { target, xhr, pathInfo } = event.detail;
+    if (!target.hasAttribute("data-live")) return;
+    if (new URL(xhr.responseURL).pathname !== new URL(pathInfo.finalRequestPath, location.href).pathname) {
+      event.detail.shouldSwap = false; // the session ended: what came is the sign-in page
+      location.reload();
+      return;
+    }
     before = states();
     opened = openings();
   });
+
+  const lost = () => {
+    const line = document.querySelector("[data-lost]");
+    if (line) line.textContent = line.dataset.lost;
+  };
+  document.addEventListener("htmx:sendError", lost);
+  document.addEventListener("htmx:responseError", lost);
 
   document.addEventListener("htmx:afterSettle", () => {
     const live = document.querySelector("[data-live]");
