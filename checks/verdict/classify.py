@@ -128,7 +128,11 @@ def _reason(view: View) -> Reason | None:
     failure = view.evidence.failure
     if failure is not None and failure.kind in _OWN:
         return _OWN[failure.kind]
-    return _unanswered(view) if view.status is None else _answered(view)
+    if view.status is None:
+        return _unanswered(view)
+    # An answer that began well and broke off is judged by what broke it.
+    broken = _unanswered(view) if failure is not None and view.status < 400 else None
+    return broken or _answered(view)
 
 
 def _unanswered(view: View) -> Reason | None:

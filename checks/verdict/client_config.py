@@ -12,26 +12,41 @@ from checks.verdict.view import View, is_lan, is_loopback, parse_url
 
 incompatible = failing(
     Reason.SDK_INCOMPATIBLE,
-    r"unexpected keyword argument|apiremovedin|no longer supported in openai|cannot import name|no module named"
-    r"|modulenotfounderror|importerror|module '?openai'? has no attribute|has no attribute '(?:chatcompletion|error|chat|openai|audio|aio)'"
-    r"|is not a constructor|is not exported|err_module_not_found|cannot find module|undefined symbol|incompatible version"
-    r"|requires (?:a different|openai|httpx|python)|got multiple values for|takes \d+ positional argument|migrate`|版本不兼容",
+    r"unexpected keyword argument|apiremovedin|no longer supported in openai|cannot import name"
+    r"|no module named"
+    r"|modulenotfounderror|importerror|module '?openai'? has no attribute"
+    r"|has no attribute '(?:chatcompletion|error|chat|openai|audio|aio)'"
+    r"|is not a constructor|is not exported|err_module_not_found|cannot find module|undefined symbol"
+    r"|incompatible version"
+    r"|requires (?:a different|openai|httpx|python)|got multiple values for"
+    r"|takes \d+ positional argument|migrate`|版本不兼容",
 )
 no_key = failing(
     Reason.ENV_KEY_UNSET,
-    r"api_key client option must be set|missing credentials|resolve authentication method|did not find \w{0,40}_?key"
-    r"|no api[ -_]?key (?:provided|found|set|was|given|configured)|api[ -_]?key.{0,60}(?:not (?:set|found|provided|configured|defined)|is (?:missing|required|empty|undefined)|must be (?:set|provided))"
-    r"|environment variable .{0,60}(?:not set|missing|not found|undefined|unset|empty)|loadapikeyerror|must (?:provide|set|specify) .{0,40}(?:key|credential)"
-    r"|(?:set|export|provide|missing) (?:the |your |an? )?\w{0,30}_api_key|missing .{0,20}api[ _-]?key|empty credential|notconfigurederror|keyerror: '\w{0,40}_(?:key|token)'"
-    r"|credentials? (?:are |is |were )?not (?:found|set|configured)|(?:请|未|没有|缺少).{0,8}(?:设置|配置|提供|填写|找到).{0,20}(?:key|密钥|令牌)",
+    r"api_key client option must be set|missing credentials|resolve authentication method"
+    r"|did not find \w{0,40}_?key"
+    r"|no api[ -_]?key (?:provided|found|set|was|given|configured)|api[ -_]?key.{0,60}(?:not (?:set"
+    r"|found|provided|configured|defined)|is (?:missing|required|empty|undefined)|must be (?:set"
+    r"|provided))"
+    r"|environment variable .{0,60}(?:not set|missing|not found|undefined|unset|empty)|loadapikeyerror"
+    r"|must (?:provide|set|specify) .{0,40}(?:key|credential)"
+    r"|(?:set|export|provide|missing) (?:the |your |an? )?\w{0,30}_api_key|missing .{0,20}api[ _-]?key"
+    r"|empty credential|notconfigurederror|keyerror: '\w{0,40}_(?:key|token)'"
+    r"|credentials? (?:are |is |were )?not (?:found|set|configured)|(?:请|未|没有|缺少).{0,8}(?:设置"
+    r"|配置|提供|填写|找到).{0,20}(?:key|密钥|令牌)",
 )
 malformed_url = failing(
     Reason.BASE_URL_MALFORMED,
-    r"missing an 'http|failed to parse url|invalid ?url|unknown url type|unsupported ?protocol|no scheme supplied|no host (?:supplied|specified|in)"
-    r"|invalid port|non-printable ascii character in url|missing ?schema|invalid ?schema|relative ?url ?without|empty host|url scheme|scheme or host"
-    r"|unsupported protocol scheme|first path segment|err_invalid_url|invalid uri|absolute url|port could not be cast|missing scheme|url missing"
-    r"|protocol .{0,40}not supported|curl: \((?:3|1)\)|url (?:using bad|rejected)|label (?:empty|too long)|builder error|codepoint|only absolute urls"
-    r"|can'?t contain control characters|invalid (?:host|base[ _-]?url|domain|character in host)|url.{0,20}(?:格式|无效|不合法)|无效的?(?:url|地址)",
+    r"missing an 'http|failed to parse url|invalid ?url|unknown url type|unsupported ?protocol"
+    r"|no scheme supplied|no host (?:supplied|specified|in)"
+    r"|invalid port|non-printable ascii character in url|missing ?schema|invalid ?schema"
+    r"|relative ?url ?without|empty host|url scheme|scheme or host"
+    r"|unsupported protocol scheme|first path segment|err_invalid_url|invalid uri|absolute url"
+    r"|port could not be cast|missing scheme|url missing"
+    r"|protocol .{0,40}not supported|curl: \((?:3|1)\)|url (?:using bad|rejected)|label (?:empty"
+    r"|too long)|builder error|codepoint|only absolute urls"
+    r"|can'?t contain control characters|invalid (?:host|base[ _-]?url|domain|character in host)"
+    r"|url.{0,20}(?:格式|无效|不合法)|无效的?(?:url|地址)",
 )
 _BLANK_OR_QUOTE = re.compile(r"[\s'\"“”‘’<>{}|\\^`]|[^\x00-\x7f]")
 
@@ -88,9 +103,13 @@ FAILURES_BEFORE: tuple[Rule, ...] = (incompatible,)
 FAILURES_AFTER: tuple[Rule, ...] = (malformed_url, no_key, shapeless_url)
 
 _BRIDGE_NO_KEY = re.compile(
-    r"\b[a-z][a-z0-9_]{1,40}_(?:key|token)\b.{0,80}(?:not (?:set|found|configured|defined|provided)|missing|unset|empty|required|undefined)"
-    r"|(?:set|export|missing|configure|define|no|without|provide) (?:the |your |an? )?(?:env(?:ironment)? (?:var(?:iable)?)? ?)?[`'\"$]{0,2}[a-z][a-z0-9_]{1,40}_(?:key|token)\b"
-    r"|api_key client option must be set|(?:api key|密钥) ?(?:is )?(?:not configured|未配置|未设置)|环境变量.{0,30}(?:未|没有|缺)"
+    r"\b[a-z][a-z0-9_]{1,40}_(?:key|token)\b.{0,80}(?:not (?:set|found|configured|defined|provided)"
+    r"|missing|unset|empty|required|undefined)"
+    r"|(?:set|export|missing|configure|define|no|without|provide) (?:the |your "
+    r"|an? )?(?:env(?:ironment)? (?:var(?:iable)?)? ?)?[`'\"$]{0,2}[a-z][a-z0-9_]{1,40}_(?:key"
+    r"|token)\b"
+    r"|api_key client option must be set|(?:api key|密钥) ?(?:is )?(?:not configured|未配置|未设置)"
+    r"|环境变量.{0,30}(?:未|没有|缺)"
 )
 
 

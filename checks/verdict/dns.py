@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from checks.outcome import FailureKind
+from checks.outcome import FailureKind, Phase
 from checks.reason import Reason
 from checks.verdict.rules import Rule, failing
 from checks.verdict.view import View
@@ -12,8 +12,10 @@ from checks.verdict.view import View
 # EAI_AGAIN (-3), WSATRY_AGAIN (11002), Go's "server misbehaving" and a resolver that times out on port 53.
 _RESOLVER = re.compile(
     r"errno -3\b|temporary failure in name resolution|eai_again|servfail|server misbehaving|\b11002\b"
-    r"|could not contact dns|no (?:dns|name) ?servers?\b|dns (?:query|lookup|request)? ?(?:timed ?out|timeout)"
-    r"|:53: (?:read|write|dial|i/o|connection|connect)|timeout while contacting dns|resolver .{0,40}(?:down|unreachable)"
+    r"|could not contact dns|no (?:dns|name) ?servers?\b|dns (?:query|lookup|request)? ?(?:timed ?out"
+    r"|timeout)"
+    r"|:53: (?:read|write|dial|i/o|connection|connect)|timeout while contacting dns"
+    r"|resolver .{0,40}(?:down|unreachable)"
     r"|域名解析(?:暂时|服务).{0,8}(?:失败|不可用)"
 )
 _GOOD_NAME_FAILS = re.compile(r"fail|error|eai|timeout|no answer|temporary")
@@ -22,7 +24,8 @@ _EAI_AGAIN = (-3, 11002)
 unknown_name = failing(
     Reason.DNS_NXDOMAIN,
     r"name or service not known|nodename nor servname|enotfound|no such host|could ?n[o']t resolve host"
-    r"|name does not resolve|nxdomain|no address associated|getaddrinfo failed|\b11001\b|failed to lookup address"
+    r"|name does not resolve|nxdomain|no address associated|getaddrinfo failed|\b11001\b"
+    r"|failed to lookup address"
     r"|err_name_not_resolved|name resolution (?:failed|error)|failed to resolve|nameresolutionerror"
     r"|未知的名称或服务|不知道这样的主机|无法解析(?:主机|域名)|域名不存在",
 )
@@ -33,6 +36,8 @@ def resolver_down(view: View) -> Reason | None:
     failure = view.evidence.failure
     if failure is None:
         return None
+    if failure.kind is FailureKind.TIMEOUT and failure.phase is Phase.DNS:
+        return Reason.DNS_RESOLVER_UNAVAILABLE
     known = view.words("known_good_name", "known_name_probe", "other_name_probe", "well_known_name")
     if failure.kind is FailureKind.DNS and known and _GOOD_NAME_FAILS.search(known):
         return Reason.DNS_RESOLVER_UNAVAILABLE

@@ -12,7 +12,10 @@ from checks.verdict.view import View
 no_channel = table(
     row(
         Reason.MODEL_NO_CHANNEL,
-        r"无可用渠道|no (?:available )?channels?\b|channel.{0,20}(?:not (?:found|available)|unavailable)|渠道.{0,12}(?:不存在|不可用|已(?:被)?禁用|未找到)|(?:没有|无)可用.{0,8}(?:渠道|通道|账号|供应商)|无可用(?:通道|账号)|(?:group|分组).{0,80}(?:no|not|无|没有).{0,20}(?:channel|渠道|model|模型)"
+        r"无可用渠道|no (?:available )?channels?\b|channel.{0,20}(?:not (?:found|available)"
+        r"|unavailable)|渠道.{0,12}(?:不存在|不可用|已(?:被)?禁用|未找到)|(?:没有|无)可用.{0,8}(?:渠道"
+        r"|通道|账号|供应商)|无可用(?:通道|账号)|(?:group|分组).{0,80}(?:no|not|无"
+        r"|没有).{0,20}(?:channel|渠道|model|模型)"
         r"|no available (?:distributor|account|key)s?",
         "get_channel_failed channel:no_available_key no_available_channel channel_not_found model_no_channel",
         (400, 403, 404, 429, 500, 502, 503),
@@ -20,7 +23,10 @@ no_channel = table(
     row(Reason.MODEL_NO_CHANNEL, "", "model_not_found", (503,)),
 )
 _RELAY_FAULT = re.compile(
-    r"bad_response_status_code|bad response status code|upstream_error|upstream.{0,40}(?:account|api key|credential|balance|quota|arrears|misconfig)|channel.{0,60}(?:balance|quota|suspended|key|disabled)|渠道.{0,30}(?:额度|余额|欠费|密钥|错误|配置)|上游.{0,30}(?:余额|欠费|配置|密钥|账号|账户|鉴权)"
+    r"bad_response_status_code|bad response status code|upstream_error|upstream.{0,40}(?:account"
+    r"|api key|credential|balance|quota|arrears|misconfig)|channel.{0,60}(?:balance|quota|suspended"
+    r"|key|disabled)|渠道.{0,30}(?:额度|余额|欠费|密钥|错误|配置)|上游.{0,30}(?:余额|欠费|配置|密钥"
+    r"|账号|账户|鉴权)"
     r"|invalid_channel|channel:"
 )
 _BUSY = frozenset(("429", "500", "502", "503", "504", "529"))
@@ -49,8 +55,12 @@ _CROWDED = re.compile(r"负载|饱和|繁忙|overload|busy|saturat|too many requ
 timeout = table(
     row(
         Reason.GATEWAY_TIMEOUT,
-        r"gateway time-?out|timeout.{0,20}upstream|upstream.{0,30}time-?d? ?out|function_invocation_timeout|origin.{0,20}time-?d? ?out|deadline exceeded|took too long|inactivity timeout|a timeout occurred|stream timeout|response timeout|timed out (?:waiting|while)|request time-?d? ?out|网关超时|请求超时|响应超时|上游超时",
-        "function_invocation_timeout gateway_timeout upstream_timeout timeout request_timeout timeout_error do_request_timeout",
+        r"gateway time-?out|timeout.{0,20}upstream|upstream.{0,30}time-?d? ?out"
+        r"|function_invocation_timeout|origin.{0,20}time-?d? ?out|deadline exceeded|took too long"
+        r"|inactivity timeout|a timeout occurred|stream timeout|response timeout|timed out (?:waiting"
+        r"|while)|request time-?d? ?out|网关超时|请求超时|响应超时|上游超时",
+        "function_invocation_timeout gateway_timeout upstream_timeout timeout request_timeout "
+        "timeout_error do_request_timeout",
         (408, 499, 500, 502, 503, 504, 520, 522, 524, 598, 599),
     ),
     row(Reason.GATEWAY_TIMEOUT, "", "", (504, 524, 522, 598, 599)),
@@ -77,8 +87,12 @@ def gave_up(view: View) -> Reason | None:
 too_large = table(
     row(
         Reason.PAYLOAD_TOO_LARGE,
-        r"entity too large|payload[ _]?too[ _]?large|content too large|(?:body|request|payload|content length|upload).{0,30}(?:too large|exceed|size limit|larger than)|exceed.{0,60}(?:bytes|body|payload|request size|content.?length)|length limit exceeded|request_too_large|请求体.{0,6}(?:过大|超)|文件过大",
-        "request_too_large entity.too.large function_payload_too_large payload_too_large requestentitytoolarge",
+        r"entity too large|payload[ _]?too[ _]?large|content too large|(?:body|request|payload"
+        r"|content length|upload).{0,30}(?:too large|exceed|size limit|larger than)"
+        r"|exceed.{0,60}(?:bytes|body|payload|request size|content.?length)|length limit exceeded"
+        r"|request_too_large|请求体.{0,6}(?:过大|超)|文件过大",
+        "request_too_large entity.too.large function_payload_too_large payload_too_large "
+        "requestentitytoolarge",
         (400, 413, 422, 500, 502),
     ),
 )
@@ -93,7 +107,11 @@ def over_size(view: View) -> Reason | None:
 
 _TOKENS = re.compile(r"tokens?\b|context|max_tokens")
 _BACKEND = re.compile(
-    r"bad gateway|upstream connect error|connection (?:refused|termination|reset)|host error|web server (?:is down|returned)|ssl handshake failed|origin (?:is unreachable|dns)|reset before headers|no server is available|upstream.{0,30}(?:prematurely|unavailable|failed|refused|error)|connection error|connect(?:ion)? to .{0,60}failed|econnrefused|backend.{0,20}(?:down|unavailable|fetch failed)|cannot connect to host|dial tcp"
+    r"bad gateway|upstream connect error|connection (?:refused|termination|reset)|host error"
+    r"|web server (?:is down|returned)|ssl handshake failed|origin (?:is unreachable|dns)"
+    r"|reset before headers|no server is available|upstream.{0,30}(?:prematurely|unavailable|failed"
+    r"|refused|error)|connection error|connect(?:ion)? to .{0,60}failed|econnrefused"
+    r"|backend.{0,20}(?:down|unavailable|fetch failed)|cannot connect to host|dial tcp"
 )
 
 
@@ -103,7 +121,9 @@ def backend_down(view: View) -> Reason | None:
         return Reason.BAD_GATEWAY_UPSTREAM_DOWN
     if view.status not in (500, 503) or view.answer.form is Form.COMPLETION:
         return None
-    if view.status == 503 and (view.answer.form is Form.HTML or (view.answer.form is Form.EMPTY and not view.to_lan)):
+    if view.status == 503 and (
+        view.answer.form is Form.HTML or (view.answer.form is Form.EMPTY and not view.to_lan)
+    ):
         return Reason.BAD_GATEWAY_UPSTREAM_DOWN
     return Reason.BAD_GATEWAY_UPSTREAM_DOWN if _BACKEND.search(view.answer.said) else None
 

@@ -31,20 +31,24 @@ _PREFIXES: tuple[tuple[str, str], ...] = (
     ("ms-", "modelscope"),
 )
 _KEY_LIKE = re.compile(
-    r"(?:provided|received(?: api key)?|key|token|passed)[ :=]{1,4}[\"'“`]{0,2}(?P<key>(?:sk-|gsk_|xai-|nvapi-|aiza|hf_|pplx-|csk-|tgp_|fw_|ghp_)[\w*.-]{1,120})"
+    r"(?:provided|received(?: api key)?|key|token|passed)[ :=]{1,4}[\"'“`]{0,2}(?P<key>(?:sk-|gsk_"
+    r"|xai-|nvapi-|aiza|hf_|pplx-|csk-|tgp_|fw_|ghp_)[\w*.-]{1,120})"
 )
 _QUOTED_ECHO = re.compile(
     r"(?:provided|received(?: api key)?)[ :=]{1,3}(?:\\?[\"“'‘]){1,2}\s?(?:sk-|[\w-]{2,12}\*|\w{3,8}-)"
 )
 _QUOTED_INSIDE = re.compile(r"provided[ :=]{1,3}\S{0,120}(?:\\?\"|”|%22)\.?")
+_ECHOED_TAIL = re.compile(r"(?:provided|received)[^\n]{0,60}?\*{2,400}(?P<tail>[\w-]{3,6})\b")
 _ABSENT = re.compile(
     r"\bbearer (?:undefined|null|none|nan|\[object object\])\b|provided: (?:undefined|null|none)\b"
 )
 _PLACEHOLDER = re.compile(
-    r"(?:provided|received|key)[ :=]{1,3}[\"'“]?(?:your[-_ ]|<|\$\{?|xxx|sk-x{3,}|sk-your|my[-_]api|empty\b|dummy|placeholder|fake|not[-_]needed|changeme|test\b|none\b|\*{4,}here)"
+    r"(?:provided|received|key)[ :=]{1,3}[\"'“]?(?:your[-_ ]|<|\$\{?|xxx|sk-x{3,}|sk-your|my[-_]api"
+    r"|empty\b|dummy|placeholder|fake|not[-_]needed|changeme|test\b|none\b|\*{4,}here)"
 )
 _BAD_SHAPE = re.compile(
-    r"quot|newline|line ?break|blank|space|whitespace|non-?ascii|\bbom\b|zero.?width|control|\\[rn]|carriage|tab\b|full-?width|引号|换行|空格|非 ?ascii|全角"
+    r"quot|newline|line ?break|blank|space|whitespace|non-?ascii|\bbom\b|zero.?width|control|\\[rn]"
+    r"|carriage|tab\b|full-?width|引号|换行|空格|非 ?ascii|全角"
 )
 _EMPTY_SHAPE = re.compile(r"^empty|\(empty\)|\bempty$|\bunset\b|^none$|length 0\b|^$")
 
@@ -114,17 +118,24 @@ def tails_differ(view: View) -> bool:
         for name, value in view.evidence.context.items()
         if "tail" in str(name).lower() and isinstance(value, str) and value.strip()
     }
-    facts = view.fact("key")
-    if isinstance(facts, Mapping) and isinstance(facts.get("tail"), str) and facts["tail"]:
-        tails.add(str(facts["tail"]).lower())
     if len(tails) > 1:
         return True
-    echoed = re.search(
-        r"(?:provided|received)[^\n]{0,60}?\*{2,60}([\w-]{3,6})\b", view.answer.message.lower()
-    )
-    return bool(
-        tails and echoed and not any(tail.endswith(echoed[1]) or echoed[1].endswith(tail) for tail in tails)
-    )
+    return bool(tails) and _echo_differs(view, tails)
+
+
+def is_anothers(view: View) -> bool:
+    """Whether the echo ends otherwise than the key that a probe of ours is known to have sent."""
+    facts = view.fact("key")
+    tail = facts.get("last_four") if isinstance(facts, Mapping) else None
+    return isinstance(tail, str) and bool(tail) and _echo_differs(view, {tail.lower()})
+
+
+def _echo_differs(view: View, tails: set[str]) -> bool:
+    echoed = _ECHOED_TAIL.search(view.answer.message.lower())
+    if echoed is None:
+        return False
+    end = echoed["tail"]
+    return not any(tail.endswith(end) or end.endswith(tail) for tail in tails)
 
 
 def fits_host(view: View) -> bool | None:

@@ -60,5 +60,5 @@ def _proved(view: View, reason: Reason) -> bool:
     """Whether a sibling probe settled a path question."""
     return (
         reason in (Reason.BASE_URL_MISSING_V1, Reason.BASE_URL_WRONG_PATH)
-        and path._by_siblings(view) is reason
+        and path.by_siblings(view) is reason
     )

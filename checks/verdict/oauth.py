@@ -14,9 +14,14 @@ _TOKEN_VARIABLES = ("ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "OPENAI_O
 expired = table(
     row(
         Reason.OAUTH_TOKEN_EXPIRED,
-        r"oauth.{0,60}(?:expired|revoked|no longer valid)|authentication token (?:has |is )?expired|(?:access|login|session|refresh|id|bearer|auth)[ _]token.{0,60}(?:expired|revoked|could not be refreshed|was already used|has been invalidated)"
-        r"|refresh[ _]token|(?:log|sign) ?in again|re-?authenticat|run /login|/login\b|登录.{0,10}(?:过期|失效|超时)|重新登录|login.{0,20}expired|session.{0,12}expired|token has been (?:invalidated|revoked)",
-        "oauth_token_expired invalid_grant refresh_token_expired refresh_token_reused token_revoked session_expired token_invalidated",
+        r"oauth.{0,60}(?:expired|revoked|no longer valid)|authentication token (?:has |is )?expired"
+        r"|(?:access|login|session|refresh|id|bearer|auth)[ _]token.{0,60}(?:expired|revoked"
+        r"|could not be refreshed|was already used|has been invalidated)"
+        r"|refresh[ _]token|(?:log|sign) ?in again|re-?authenticat|run /login|/login\b"
+        r"|登录.{0,10}(?:过期|失效|超时)|重新登录|login.{0,20}expired|session.{0,12}expired"
+        r"|token has been (?:invalidated|revoked)",
+        "oauth_token_expired invalid_grant refresh_token_expired refresh_token_reused token_revoked "
+        "session_expired token_invalidated",
         (400, 401, 403, 500),
     ),
     row(Reason.OAUTH_TOKEN_EXPIRED, "", "token_expired", (401, 403)),
@@ -24,8 +29,11 @@ expired = table(
 conflict = table(
     row(
         Reason.OAUTH_ENV_CONFLICT,
-        r"oauth (?:authentication|token|access|credentials?).{0,60}(?:not (?:currently )?(?:supported|allowed|accepted)|currently not supported|unsupported)|invalid bearer token"
-        r"|both .{0,60}(?:token|key).{0,60}(?:are set|set|present|configured)|auth conflict|(?:two|multiple|conflicting) (?:credentials|auth)|only authorized for use with claude code|does not support oauth",
+        r"oauth (?:authentication|token|access|credentials?).{0,60}(?:not (?:currently )?(?:supported"
+        r"|allowed|accepted)|currently not supported|unsupported)|invalid bearer token"
+        r"|both .{0,60}(?:token|key).{0,60}(?:are set|set|present|configured)|auth conflict|(?:two"
+        r"|multiple|conflicting) (?:credentials|auth)|only authorized for use with claude code"
+        r"|does not support oauth",
         "",
         (400, 401, 403, 500, 502),
     ),

@@ -60,7 +60,8 @@ _TABLE: tuple[tuple[str, tuple[Reason, ...]], ...] = (
         ),
     ),
     (
-        r"null value for ['\"]?choices|no ['\"]?choices|missing ['\"]?choices|\(reading ['\"](?:0|choices)['\"]\)",
+        r"null value for ['\"]?choices|no ['\"]?choices|missing ['\"]?choices|\(reading ['\"](?:0"
+        r"|choices)['\"]\)",
         _NO_COMPLETION,
     ),
     (
@@ -72,7 +73,8 @@ _TABLE: tuple[tuple[str, tuple[Reason, ...]], ...] = (
         (Reason.CHOICES_EMPTY_CHUNK, Reason.CHOICES_MISSING_ERROR_BODY),
     ),
     (
-        r"jsondecodeerror|expecting value: line 1|unexpected token ['\"]?<|unexpected end of json|is not valid json",
+        r"jsondecodeerror|expecting value: line 1|unexpected token ['\"]?<|unexpected end of json"
+        r"|is not valid json",
         (
             Reason.BASE_URL_HTML_PAGE,
             Reason.NON_JSON_BODY,
@@ -91,7 +93,8 @@ _TABLE: tuple[tuple[str, tuple[Reason, ...]], ...] = (
     ),
     (r"unsupported upstream path", (Reason.API_DIALECT_MISMATCH,)),
     (
-        r"upstream model server request failed|error proxying request|server is not healthy|no (?:backend llm )?servers available",
+        r"upstream model server request failed|error proxying request|server is not healthy"
+        r"|no (?:backend llm )?servers available",
         (Reason.SERVER_NOT_READY, Reason.CONNECTION_REFUSED_REMOTE, Reason.ENGINE_CRASHED),
     ),
     (
@@ -99,7 +102,8 @@ _TABLE: tuple[tuple[str, tuple[Reason, ...]], ...] = (
         (Reason.REQUEST_TIMEOUT, Reason.CONNECT_TIMEOUT, Reason.GATEWAY_TIMEOUT),
     ),
     (
-        r"connection error\b|api ?connection ?error|openaiconnectionerror|modelconnectionerror|fetch failed|terminated$",
+        r"connection error\b|api ?connection ?error|openaiconnectionerror|modelconnectionerror"
+        r"|fetch failed|terminated$",
         _HIDDEN,
     ),
     (

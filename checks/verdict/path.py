@@ -16,7 +16,8 @@ _DOUBLE = re.compile(r"/(v\d{1,2}(?:beta)?)/+v\d{1,2}(?:/|$)")
 _OPERATION = r"(?:chat/completions|completions|responses|messages|embeddings)"
 _FULL = re.compile(rf"/{_OPERATION}/+(?:v\d+/+)?(?:{_OPERATION}|models|chat)\b")
 _NAMED_PATH = re.compile(
-    r"(?:\b(?:get|post|put|options)\b|path|resource|url|uri|route|endpoint)[\"']?[ :=\"'(]{1,4}(?:https?://[^/\s]{1,100})?(?P<path>/[\w./:-]{2,200})"
+    r"(?:\b(?:get|post|put|options)\b|path|resource|url|uri|route"
+    r"|endpoint)[\"']?[ :=\"'(]{1,4}(?:https?://[^/\s]{1,100})?(?P<path>/[\w./:-]{2,200})"
 )
 # Roots under which vendors publish their compatible API.
 _ROOTS: Mapping[str, tuple[str, ...]] = {
@@ -32,9 +33,12 @@ _ROOTS: Mapping[str, tuple[str, ...]] = {
     "baidu": ("/v2",),
 }
 _MISSED_ROUTE = re.compile(
-    r"not found|invalid url|no route|cannot (?:post|get)|unknown[_ ]url|no static resource|page not found|unexpected endpoint"
-    r"|no handler|route.{0,40}not|not implemented|method not allowed|method_not_allowed|unsupported (?:upstream )?(?:path|endpoint|route)"
-    r"|404|405|no such (?:route|path|endpoint)|resource_not_found|requested url|does not exist|unsupported method|接口不存在|路径|地址"
+    r"not found|invalid url|no route|cannot (?:post|get)|unknown[_ ]url|no static resource"
+    r"|page not found|unexpected endpoint"
+    r"|no handler|route.{0,40}not|not implemented|method not allowed|method_not_allowed"
+    r"|unsupported (?:upstream )?(?:path|endpoint|route)"
+    r"|404|405|no such (?:route|path|endpoint)|resource_not_found|requested url|does not exist"
+    r"|unsupported method|接口不存在|路径|地址"
 )
 _OTHER_DIALECTS = ("responses", "messages", "generate", "count_tokens")
 
@@ -86,7 +90,8 @@ def _is_path_answer(view: View) -> bool:
 
 
 _UNEXPECTED = re.compile(
-    r"unexpected endpoint|invalid url|unknown[_ ]url|no static resource|cannot (?:post|get) /|no route matched|unsupported (?:upstream )?path"
+    r"unexpected endpoint|invalid url|unknown[_ ]url|no static resource|cannot (?:post|get) /"
+    r"|no route matched|unsupported (?:upstream )?path"
 )
 
 
@@ -113,7 +118,7 @@ def plain_refusal(view: View) -> Reason | None:
 
 def missing_route(view: View) -> Reason:
     """Say which path mistake a missing route is."""
-    told = _by_siblings(view)
+    told = by_siblings(view)
     if told is not None:
         return told
     seen = paths(view)
@@ -152,7 +157,7 @@ def _is_other_dialect(view: View, seen: list[str]) -> bool:
     return route[-1] == "completions" and route[-2:-1] != ["chat"] and has_version(seen[0])
 
 
-def _by_siblings(view: View) -> Reason | None:
+def by_siblings(view: View) -> Reason | None:
     """What the probes of neighbouring addresses show: the one that answers names the mistake."""
     for url, status in _siblings(view):
         if status is None or status in (404, 405) or status >= 500 or 300 <= status < 400:
@@ -191,11 +196,14 @@ def _status(value: object) -> int | None:
 
 # Error pages of web servers and frameworks: "nobody serves this path", not a site of its own.
 _ERROR_PAGE = re.compile(
-    r"nginx|openresty|tengine|apache|caddy|cannot (?:post|get)|iis|litespeed|not found on this server|werkzeug|requested url"
-    r"|405 (?:not allowed|method)|method not allowed|404 not found|tomcat|jetty|envoy|microsoft-azure|whitelabel"
+    r"nginx|openresty|tengine|apache|caddy|cannot (?:post|get)|iis|litespeed|not found on this server"
+    r"|werkzeug|requested url"
+    r"|405 (?:not allowed|method)|method not allowed|404 not found|tomcat|jetty|envoy|microsoft-azure"
+    r"|whitelabel"
 )
 _APP_PAGE = re.compile(
-    r"<script|<link|stylesheet|viewport|__next|<div id=|<nav|<meta property|og:title|manifest|favicon|<noscript"
+    r"<script|<link|stylesheet|viewport|__next|<div id=|<nav|<meta property|og:title|manifest|favicon"
+    r"|<noscript"
 )
 
 
@@ -231,9 +239,12 @@ def redirected(view: View) -> Reason | None:
 
 
 _DIALECT_TEXT = re.compile(
-    r"(?:responses|messages|anthropic|generate) (?:api|endpoint|format).{0,60}(?:not (?:supported|available|found|implemented)|unsupported)"
-    r"|unsupported upstream path|wire_api|does not support the (?:responses|messages|anthropic)|no such endpoint.{0,40}(?:responses|messages)"
-    r"|only (?:chat/completions|chat completions).{0,30}support|(?:responses|messages) .{0,30}not supported|不支持.{0,10}(?:responses|messages)"
+    r"(?:responses|messages|anthropic|generate) (?:api|endpoint|format).{0,60}(?:not (?:supported"
+    r"|available|found|implemented)|unsupported)"
+    r"|unsupported upstream path|wire_api|does not support the (?:responses|messages|anthropic)"
+    r"|no such endpoint.{0,40}(?:responses|messages)"
+    r"|only (?:chat/completions|chat completions).{0,30}support|(?:responses"
+    r"|messages) .{0,30}not supported|不支持.{0,10}(?:responses|messages)"
 )
 
 

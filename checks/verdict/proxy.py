@@ -13,20 +13,27 @@ from checks.verdict.view import View, is_loopback
 
 scheme = failing(
     Reason.PROXY_SCHEME_UNSUPPORTED,
-    r"unknown scheme for proxy|socksio|dependencies for socks|unsupported proxy|proxy url had|unable to determine socks"
-    r"|invalid proxy (?:url|scheme|protocol)|pysocks|(?:proxy|socks).{0,60}(?:scheme|protocol).{0,40}(?:support|unknown|invalid)"
-    r"|(?:unsupported|unknown|invalid) (?:scheme|protocol).{0,40}(?:socks|proxy)|socks (?:proxy|support).{0,60}(?:not|install|missing)"
+    r"unknown scheme for proxy|socksio|dependencies for socks|unsupported proxy|proxy url had"
+    r"|unable to determine socks"
+    r"|invalid proxy (?:url|scheme|protocol)|pysocks|(?:proxy|socks).{0,60}(?:scheme"
+    r"|protocol).{0,40}(?:support|unknown|invalid)"
+    r"|(?:unsupported|unknown|invalid) (?:scheme|protocol).{0,40}(?:socks|proxy)|socks (?:proxy"
+    r"|support).{0,60}(?:not|install|missing)"
     r"|socks5h?://.{0,80}(?:not supported|unsupported)|python-socks|不支持.{0,10}socks|invalid port: ':1\]'",
 )
 locked = failing(
     Reason.PROXY_AUTH_REQUIRED,
-    r"\b407\b|proxy authentication required|proxy-authenticate|proxy requires authentication|代理.{0,6}(?:认证|验证)",
+    r"\b407\b|proxy authentication required|proxy-authenticate|proxy requires authentication"
+    r"|代理.{0,6}(?:认证|验证)",
 )
 _PROXY_WORDS = re.compile(
-    r"proxyerror|cannot connect to proxy|unable to connect to proxy|proxyconnect|proxy connection|connect to proxy"
-    r"|tunneling socket|err_proxy|resolve proxy|tunnel connection failed|connect tunnel failed|clientproxyconnectionerror"
+    r"proxyerror|cannot connect to proxy|unable to connect to proxy|proxyconnect|proxy connection"
+    r"|connect to proxy"
+    r"|tunneling socket|err_proxy|resolve proxy|tunnel connection failed|connect tunnel failed"
+    r"|clientproxyconnectionerror"
     r"|clienthttpproxyerror|proxy (?:server )?(?:refused|unreachable|timed out|is down)|proxy connect aborted"
-    r"|error (?:occurred )?(?:while )?connecting (?:to|via) (?:the )?(?:socks|proxy)|socks.{0,40}(?:refused|unreachable|failed)"
+    r"|error (?:occurred )?(?:while )?connecting (?:to|via) (?:the )?(?:socks|proxy)"
+    r"|socks.{0,40}(?:refused|unreachable|failed)"
     r"|代理.{0,10}(?:连接失败|无法连接|不可用|拒绝)"
 )
 _UNREACHED = re.compile(r"refused|timed? ?out|unreachable|failed|resolve|proxy")
@@ -81,18 +88,23 @@ _FINGERPRINT_HEADERS = (
     "proxy-agent",
 )
 _FINGERPRINT_WORDS = re.compile(
-    r"squid|privoxy|tinyproxy|\bclash\b|v2ray|mitmproxy|charles|fiddler|blue ?coat|zscaler|forcepoint|mcafee web gateway"
-    r"|err_connect_fail|err_cannot_forward|proxy server|web proxy|cache ?administrator|proxy error|via your proxy|代理服务器"
+    r"squid|privoxy|tinyproxy|\bclash\b|v2ray|mitmproxy|charles|fiddler|blue ?coat|zscaler|forcepoint"
+    r"|mcafee web gateway"
+    r"|err_connect_fail|err_cannot_forward|proxy server|web proxy|cache ?administrator|proxy error"
+    r"|via your proxy|代理服务器"
 )
 _INTERCEPT_STATUSES = frozenset((400, 403, 404, 500, 502, 503, 504))
 _NO_TRACE = re.compile(r"no (?:request|trace|entry|log|line)|empty|nothing|not? received|没有")
 _ROUTER = re.compile(
     r"local[ _-]?proxy (?:request )?(?:failed|error)|cc[- _]?switch|claude[- _]code[- _]router|local router"
-    r"|no (?:available|healthy|usable) providers?|all providers (?:failed|are)|circuit.{0,20}open|forward(?:ing)?[ _](?:request )?failed"
-    r"|failed to forward|upstream (?:request|provider|call) (?:failed|error|timeout)|provider (?:request )?failed|熔断|转发失败|本地代理"
+    r"|no (?:available|healthy|usable) providers?|all providers (?:failed|are)|circuit.{0,20}open"
+    r"|forward(?:ing)?[ _](?:request )?failed"
+    r"|failed to forward|upstream (?:request|provider|call) (?:failed|error|timeout)"
+    r"|provider (?:request )?failed|熔断|转发失败|本地代理"
 )
 _ROUTER_FIELDS = re.compile(
-    r"\"(?:upstream_?status|upstream_?error|upstream_?body|provider_?name|circuit|cause|attempts|failover)\"\s{0,3}:"
+    r"\"(?:upstream_?status|upstream_?error|upstream_?body|provider_?name|circuit|cause|attempts"
+    r"|failover)\"\s{0,3}:"
 )
 
 

@@ -11,18 +11,28 @@ from checks.verdict.rules import Rule, failing
 from checks.verdict.tools import first_choice, message_of
 from checks.verdict.view import View
 
+KEPT_TEXT = 32 * 1024
+"""Characters of a body that evidence keeps; a longer one arrives cut."""
+
 _CODED = failing(
     Reason.NON_JSON_BODY,
-    r"incorrect header check|decodingerror|decompress|zlib|brotli|gzip|content.?encoding|jsondecodeerror|expecting value|unexpected token|not valid json|invalid character .{0,12}looking for"
-    r"|is not json|unexpected end of json|could not (?:parse|decode)|invalid json|codec can.?t decode|unexpected non-whitespace|extra data|unmarshal|序列化|解析失败",
+    r"incorrect header check|decodingerror|decompress|zlib|brotli|gzip|content.?encoding"
+    r"|jsondecodeerror|expecting value|unexpected token|not valid json"
+    r"|invalid character .{0,12}looking for"
+    r"|is not json|unexpected end of json|could not (?:parse|decode)|invalid json|codec can.?t decode"
+    r"|unexpected non-whitespace|extra data|unmarshal|序列化|解析失败",
 )
 _PAGE_AS_JSON = failing(
     Reason.BASE_URL_HTML_PAGE,
-    r"'str' object has no attribute|unexpected token '?<|invalid character '<'|<!doctype|<html|got str|valid json.{0,40}<",
+    r"'str' object has no attribute|unexpected token '?<|invalid character '<'|<!doctype|<html|got str"
+    r"|valid json.{0,40}<",
 )
 _NO_CHOICES = failing(
     Reason.CHOICES_MISSING_ERROR_BODY,
-    r"keyerror: '?choices|'nonetype' object is not (?:subscriptable|iterable)|no (?:key |attribute )?'?choices|null value for 'choices'|reading '(?:0|choices|message)'|list index out of range|indexerror|did not contain any choices|missing choices|object has no attribute 'choices'",
+    r"keyerror: '?choices|'nonetype' object is not (?:subscriptable|iterable)|no (?:key "
+    r"|attribute )?'?choices|null value for 'choices'|reading '(?:0|choices|message)'"
+    r"|list index out of range|indexerror|did not contain any choices|missing choices"
+    r"|object has no attribute 'choices'",
 )
 FAILURES: tuple[Rule, ...] = (_PAGE_AS_JSON, _NO_CHOICES, _CODED)
 
@@ -47,7 +57,9 @@ def no_choice(view: View) -> Reason | None:
 
 
 def not_json(view: View) -> Reason | None:
-    """A 2xx of neither JSON nor a page."""
+    """A 2xx of neither JSON nor a page (a long JSON that was cut for keeping proves nothing)."""
+    if view.answer.text.startswith("{") and len(view.evidence.body) >= KEPT_TEXT:
+        return None
     if 200 <= (view.status or 0) < 300 and view.answer.form in (Form.TEXT, Form.EMPTY):
         return Reason.NON_JSON_BODY
     return None

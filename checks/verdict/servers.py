@@ -84,7 +84,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ("moonshot", "moonshot"),
     ("kimi", "kimi"),
     ("volcengine", "ark"),
-    ("ark", "ark"),
+    ("volcano ark", "ark"),
     ("siliconflow", "siliconflow"),
     ("minimax", "minimax"),
     ("nvidia", "nvidia"),

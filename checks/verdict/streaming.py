@@ -14,13 +14,19 @@ _REFUSALS = (400, 404, 422, 500, 501)
 demanded = table(
     row(
         Reason.THINKING_REQUIRES_STREAM,
-        r"enable_thinking.{0,80}(?:stream|false|non)|thinking.{0,80}(?:non-?stream|stream(?:ing)? (?:mode|call|output|only))|(?:non-?stream|stream).{0,60}thinking|思考.{0,30}流式|非流式.{0,30}(?:思考|thinking)",
+        r"enable_thinking.{0,80}(?:stream|false|non)|thinking.{0,80}(?:non-?stream"
+        r"|stream(?:ing)? (?:mode|call|output|only))|(?:non-?stream|stream).{0,60}thinking"
+        r"|思考.{0,30}流式|非流式.{0,30}(?:思考|thinking)",
         "",
         _REFUSALS,
     ),
     row(
         Reason.STREAM_ONLY,
-        r"only support.{0,30}stream|stream(?:ing)?(?: mode| parameter)?.{0,40}(?:must be|is required|required|set to true|=true|only|enable)|(?:enable|set|use|requires?|needs?) (?:the )?['\"`]?stream|(?:仅|只)支持流式|stream mode|non-?stream(?:ing)?.{0,60}(?:not|unsupported|disabled)|必须.{0,8}流式|流式(?:调用|输出|模式).{0,8}(?:必须|only)|does not support non-?stream|不支持非流式",
+        r"only support.{0,30}stream|stream(?:ing)?(?: mode| parameter)?.{0,40}(?:must be|is required"
+        r"|required|set to true|=true|only|enable)|(?:enable|set|use|requires?"
+        r"|needs?) (?:the )?['\"`]?stream|(?:仅|只)支持流式|stream mode"
+        r"|non-?stream(?:ing)?.{0,60}(?:not|unsupported|disabled)|必须.{0,8}流式|流式(?:调用|输出"
+        r"|模式).{0,8}(?:必须|only)|does not support non-?stream|不支持非流式",
         "stream_only streaming_required stream_required",
         _REFUSALS,
     ),
@@ -33,7 +39,7 @@ def needs_stream(view: View) -> Reason | None:
 
 
 def misframed(view: View) -> Reason | None:
-    """Framing and flag disagree: events for a plain call, one JSON for a stream, lines of JSON, a glued end mark."""
+    """Framing and flag disagree: events for a plain call, one JSON for a stream, lines of JSON, or glue."""
     answer = view.answer
     if not 200 <= (view.status or 0) < 300 or answer.form in (Form.HTML, Form.EMPTY, Form.NONE):
         return None
@@ -102,10 +108,8 @@ def truncated(view: View) -> Reason | None:
 def _finished(event: object) -> bool:
     if not isinstance(event, dict):
         return False
-    if (
-        event.get("type") in ("message_stop", "response.completed", "response.done")
-        or event.get("usage")
-        and event.get("choices") == []
+    if event.get("type") in ("message_stop", "response.completed", "response.done") or (
+        event.get("usage") and event.get("choices") == []
     ):
         return True
     choices = event.get("choices")

@@ -11,12 +11,14 @@ from checks.verdict.view import View, is_loopback, parse_url
 
 # The forms in which libraries print the address they dialled: Node, Go, Rust, aiohttp, urllib3, asyncio.
 _ADDRESS = re.compile(
-    r"(?:econnrefused|dial tcp|connect to|connection to|connect call failed|connecting to|failed to connect to|to host)"
+    r"(?:econnrefused|dial tcp|connect to|connection to|connect call failed|connecting to"
+    r"|failed to connect to|to host)"
     r"\s{0,2}\(?'?\[?(?P<host>[\w.-]+|[0-9a-f:]{2,39}(?=\]))\]?'?(?::|,\s|\sport\s)\s?(?P<port>\d{1,5})"
 )
 _POOL = re.compile(r"host='(?P<host>[^']{1,255})', port=(?P<port>\d{1,5})")
 _REFUSED = re.compile(
-    r"econnrefused|connection refused|actively refused|\b10061\b|connect call failed|refused to connect|os error 111"
+    r"econnrefused|connection refused|actively refused|\b10061\b|connect call failed"
+    r"|refused to connect|os error 111"
     r"|\berrno (?:111|61)\b|err_connection_refused|积极拒绝|连接被拒绝|拒绝连接"
 )
 _REFUSED_NUMBERS = (111, 61, 10061)
@@ -95,24 +97,32 @@ def _is_starting(view: View) -> bool:
 
 
 _RESET_IN_BODY = (
-    r"incomplete chunked read|without sending complete message body|premature close|ended prematurely|incompleteread"
-    r"|chunkedencodingerror|transferencodingerror|clientpayloaderror|payload is not completed|stream_premature_close"
-    r"|invalid chunk|unexpected eof while reading|response body (?:closed|aborted)|unexpected end of (?:file|stream)"
+    r"incomplete chunked read|without sending complete message body|premature close|ended prematurely"
+    r"|incompleteread"
+    r"|chunkedencodingerror|transferencodingerror|clientpayloaderror|payload is not completed"
+    r"|stream_premature_close"
+    r"|invalid chunk|unexpected eof while reading|response body (?:closed|aborted)"
+    r"|unexpected end of (?:file|stream)"
     r"|stream (?:ended|closed|disconnected) (?:before|without|unexpectedly)|curl: \(18\)|transfer closed with"
 )
 cut_in_body = failing(Reason.STREAM_TRUNCATED, _RESET_IN_BODY)
 
 _CONNECT_TIMEOUT = re.compile(
-    r"connecttimeout|connect timeout|connection timed? ?out|connection to .{1,120} timed out|etimedout|\b10060\b"
+    r"connecttimeout|connect timeout|connection timed? ?out|connection to .{1,120} timed out|etimedout"
+    r"|\b10060\b"
     r"|und_err_connect_timeout|dial tcp .{0,80}i/o timeout|timed? ?out.{0,30}connect|err_connection_timed_out"
     r"|failed to connect .{0,120}(?:timed out|timeout)|curl: \(28\) (?:failed to connect|connection timed)"
-    r"|\berrno (?:110|60)\b|handshake timed out|no route to host|network is unreachable|ehostunreach|enetunreach"
+    r"|\berrno (?:110|60)\b|handshake timed out|no route to host|network is unreachable|ehostunreach"
+    r"|enetunreach"
     r"|semaphore timeout|connection attempt failed because|连接超时|没有正确答复"
 )
 _READ_TIMEOUT = re.compile(
-    r"readtimeout|read timed? ?out|read operation timed out|pooltimeout|pool timeout|awaiting headers|headers_timeout|headers timeout"
-    r"|body_timeout|body timeout|sock_read|total_timeout|apitimeout|request timed out|request timeout|deadline exceeded"
-    r"|writetimeout|with 0 bytes received|operation timed out after|timeout of \d+ ?ms exceeded|aborted due to timeout|响应超时|请求超时|读取超时"
+    r"readtimeout|read timed? ?out|read operation timed out|pooltimeout|pool timeout|awaiting headers"
+    r"|headers_timeout|headers timeout"
+    r"|body_timeout|body timeout|sock_read|total_timeout|apitimeout|request timed out|request timeout"
+    r"|deadline exceeded"
+    r"|writetimeout|with 0 bytes received|operation timed out after|timeout of \d+ ?ms exceeded"
+    r"|aborted due to timeout|响应超时|请求超时|读取超时"
 )
 
 
@@ -142,11 +152,21 @@ def _silent(view: View) -> Reason:
 
 cut = failing(
     Reason.CONNECTION_RESET,
-    r"econnreset|connection reset|remotedisconnected|server disconnected|remote end closed|10054|\berrno (?:104|54|32)\b"
-    r"|forcibly closed|socket hang up|connection (?:was )?aborted|broken pipe|epipe|eof occurred|unexpected eof|\beof$"
+    r"econnreset|connection reset|remotedisconnected|server disconnected|remote end closed|10054"
+    r"|\berrno (?:104|54|32)\b"
+    r"|forcibly closed|socket hang up|connection (?:was )?aborted|broken pipe|epipe|eof occurred"
+    r"|unexpected eof|\beof$"
     r"|ssl_error_syscall|empty reply from server|connection closed|other side closed|err_connection_closed"
-    r"|err_empty_response|connection (?:was )?(?:lost|dropped|terminated)|goaway|远程主机强迫关闭|连接被重置|连接已重置",
+    r"|err_empty_response|connection (?:was )?(?:lost|dropped|terminated)|goaway|远程主机强迫关闭"
+    r"|连接被重置|连接已重置",
 )
+
+
+def cut_in_transfer(view: View) -> Reason | None:
+    """The head of the answer came, the rest did not."""
+    failure = view.evidence.failure
+    late = failure is not None and failure.phase is Phase.TRANSFER and failure.kind is FailureKind.RESET
+    return Reason.STREAM_TRUNCATED if late else None
 
 
 def died_reset(view: View) -> Reason | None:
@@ -154,4 +174,4 @@ def died_reset(view: View) -> Reason | None:
     return Reason.CONNECTION_RESET if view.kind is FailureKind.RESET else None
 
 
-FAILURES: tuple[Rule, ...] = (cut_in_body, refused, timed_out, cut, died_reset)
+FAILURES: tuple[Rule, ...] = (cut_in_body, cut_in_transfer, refused, timed_out, cut, died_reset)

@@ -13,36 +13,47 @@ from checks.verdict.view import View
 
 plain_port = failing(
     Reason.HTTPS_TO_HTTP_PORT,
-    r"wrong[_ ]version[_ ]number|record[_ ]layer[_ ]failure|packet length too long|rx_record_too_long|record_too_long"
+    r"wrong[_ ]version[_ ]number|record[_ ]layer[_ ]failure|packet length too long|rx_record_too_long"
+    r"|record_too_long"
     r"|unknown protocol|first record does not look like a tls|ssl routines.{0,40}http[_ ]request|\beproto\b"
-    r"|invalid ?content ?type|corrupt ?message|plaintext connection|err_ssl_protocol_error|unrecognized ssl message"
+    r"|invalid ?content ?type|corrupt ?message|plaintext connection|err_ssl_protocol_error"
+    r"|unrecognized ssl message"
     r"|not an ssl/tls record|cannot determine the frame size|ssl3_get_record",
 )
 # A TLS alert or hello where a status line should be: the bytes 0x15/0x16 0x03.
 tls_port = failing(
     Reason.HTTP_TO_HTTPS_PORT,
-    r"\\x1[56]\\x03|illegal status line.{0,20}x1[56]|plain http request was sent to https|http request to an https server"
+    r"\\x1[56]\\x03|illegal status line.{0,20}x1[56]|plain http request was sent to https"
+    r"|http request to an https server"
     r"|malformed http response.{0,12}\\x1[56]",
 )
 expired = failing(
     Reason.TLS_EXPIRED,
-    r"certificate (?:has |is )?expired|cert_has_expired|not yet valid|not_yet_valid|expired certificate|err_cert_date"
-    r"|notvalidyet|certexpired|certificate date|invalid peer certificate: expired|outside its validity|证书.{0,6}过期",
+    r"certificate (?:has |is )?expired|cert_has_expired|not yet valid|not_yet_valid"
+    r"|expired certificate|err_cert_date"
+    r"|notvalidyet|certexpired|certificate date|invalid peer certificate: expired|outside its validity"
+    r"|证书.{0,6}过期",
 )
 _MISMATCH = re.compile(
-    r"hostname mismatch|ip address mismatch|certificate is not valid for|doesn.?t match|does not match|altname"
-    r"|no alternative certificate subject|common_name_invalid|certificate is valid for|notvalidforname|name mismatch"
+    r"hostname mismatch|ip address mismatch|certificate is not valid for|doesn.?t match|does not match"
+    r"|altname"
+    r"|no alternative certificate subject|common_name_invalid|certificate is valid for|notvalidforname"
+    r"|name mismatch"
     r"|unrecognized[_ ]name|no subject alternative|cannot validate certificate for .{1,80} because it doesn"
     r"|not valid for name|principalmismatch|证书.{0,8}(?:不匹配|不符)"
 )
 untrusted = failing(
     Reason.TLS_UNTRUSTED_CA,
-    r"self[- _]signed|unable to get (?:local )?issuer|unable_to_verify_leaf|unable to verify the first|unknown authority"
-    r"|unknown ?ca\b|unknown ?issuer|untrusted|certificate_verify_failed|certificate verify failed|unable_to_get_issuer|err_cert_authority"
-    r"|pkix path|remotecertificatechain|certificate chain|sslcertverification|x509: |invalid peer certificate|不受信任|自签名",
+    r"self[- _]signed|unable to get (?:local )?issuer|unable_to_verify_leaf|unable to verify the first"
+    r"|unknown authority"
+    r"|unknown ?ca\b|unknown ?issuer|untrusted|certificate_verify_failed|certificate verify failed"
+    r"|unable_to_get_issuer|err_cert_authority"
+    r"|pkix path|remotecertificatechain|certificate chain|sslcertverification|x509: "
+    r"|invalid peer certificate|不受信任|自签名",
 )
 _NAMED = re.compile(
-    r"(?:is valid for|cert(?:ificate)? is for|cert's altnames:|altnames:|dns:|match(?: either of)?(?: one of)?|subject name)"
+    r"(?:is valid for|cert(?:ificate)? is for|cert's altnames:|altnames:|dns:"
+    r"|match(?: either of)?(?: one of)?|subject name)"
     r"[ '\"]{0,3}(?P<names>[^\n]{1,400})"
 )
 _DOMAIN = re.compile(r"(?:\*\.)?((?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,24})\b")
@@ -109,8 +120,10 @@ ANSWERS: tuple[Rule, ...] = (
     table(
         row(
             Reason.HTTP_TO_HTTPS_PORT,
-            r"http request (?:was sent )?to (?:an )?https (?:server|port)|plain http (?:request )?(?:was sent )?to (?:an )?"
-            r"(?:https|ssl)|speaking plain http to an ssl|combination of host and port requires tls|请求.{0,8}发送到.{0,4}https",
+            r"http request (?:was sent )?to (?:an )?https (?:server|port)"
+            r"|plain http (?:request )?(?:was sent )?to (?:an )?"
+            r"(?:https|ssl)|speaking plain http to an ssl|combination of host and port requires tls"
+            r"|请求.{0,8}发送到.{0,4}https",
         )
     ),
 )

@@ -8,7 +8,10 @@ from checks.verdict.rules import Rule, row, table
 from checks.verdict.tools import first_choice
 from checks.verdict.view import View
 
-_SUPPORT = r"not (?:support|available|allowed|enabled|permitted|implemented)|n.t support|unsupported|unrecogni[sz]ed|unknown|extra|不支持|does not support|disabled"
+_SUPPORT = (
+    r"not (?:support|available|allowed|enabled|permitted|implemented)|n.t support|unsupported"
+    r"|unrecogni[sz]ed|unknown|extra|不支持|does not support|disabled"
+)
 
 refused = table(
     row(
@@ -19,7 +22,8 @@ refused = table(
     ),
     row(
         Reason.TOKEN_IDS_MISSING,
-        rf"(?:return_token_ids|token_ids).{{0,80}}(?:{_SUPPORT})|(?:{_SUPPORT}).{{0,80}}(?:return_token_ids|token_ids)",
+        rf"(?:return_token_ids|token_ids).{{0,80}}(?:{_SUPPORT})"
+        rf"|(?:{_SUPPORT}).{{0,80}}(?:return_token_ids|token_ids)",
         "",
         (400, 404, 422, 500),
     ),

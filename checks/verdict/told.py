@@ -7,12 +7,15 @@ import re
 from dataclasses import replace
 
 from checks.outcome import FailureKind
-from checks.verdict.answer import embedded, read_answer
+from checks.verdict.answer import read_answer
 from checks.verdict.view import View
+from checks.verdict.words import embedded
 
 _STATUS = re.compile(
-    r"(?:error code|status(?:[ _]?code)?|http(?:/\d(?:\.\d)?)?|unexpected status|api error|returned|response)[ :=(\"']{1,4}(?P<a>[45]\d\d)\b"
-    r"|\b(?P<b>[45]\d\d) (?:client error|server error|bad request|unauthorized|forbidden|not found|too many requests|unprocessable)"
+    r"(?:error code|status(?:[ _]?code)?|http(?:/\d(?:\.\d)?)?|unexpected status|api error|returned"
+    r"|response)[ :=(\"']{1,4}(?P<a>[45]\d\d)\b"
+    r"|\b(?P<b>[45]\d\d) (?:client error|server error|bad request|unauthorized|forbidden|not found"
+    r"|too many requests|unprocessable)"
     r"|^\s{0,8}(?P<c>[45]\d\d)[ :]"
 )
 # The classes by which SDKs name a status (openai, anthropic, litellm).

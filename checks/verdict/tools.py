@@ -15,7 +15,10 @@ _REFUSALS = (400, 404, 422, 500, 501, 502)
 bad_arguments = table(
     row(
         Reason.TOOL_ARGS_INVALID_JSON,
-        r"unterminated string|(?:tool|function)[\w\[\]. _-]{0,40}arguments?.{0,80}(?:json|parse|decode|invalid|valid|must be|object)|(?:invalid|malformed|parse|decode).{0,60}(?:tool|function)[\w\[\]. _-]{0,40}arguments?|arguments.{0,30}(?:not valid json|invalid json|valid json)|failed to parse tool[ _-]?call",
+        r"unterminated string|(?:tool|function)[\w\[\]. _-]{0,40}arguments?.{0,80}(?:json|parse|decode"
+        r"|invalid|valid|must be|object)|(?:invalid|malformed|parse|decode).{0,60}(?:tool"
+        r"|function)[\w\[\]. _-]{0,40}arguments?|arguments.{0,30}(?:not valid json|invalid json"
+        r"|valid json)|failed to parse tool[ _-]?call",
         "",
         _REFUSALS,
     )
@@ -23,7 +26,14 @@ bad_arguments = table(
 history = table(
     row(
         Reason.TOOL_HISTORY_INVALID,
-        r"tool_call_ids?|empty tool_calls|tool_calls?.{0,40}in (?:the )?messages?|must be followed by tool|insufficient tool|tool_use.{0,120}(?:tool_result|without|ids)|tool_result|tool[ _]call[ _]ids? (?:was|must|is|should|not)|preceding message with|(?:role|messages?) .{0,6}['\"]?tool['\"]?.{0,30}(?:must|follow|response|preced)|function call turn|function response parts?|same number of function calls|unexpected (?:tool|role 'tool')|tool messages?|tool calls? and (?:tool )?(?:responses|results)|tool_calls.{0,40}(?:not followed|without|must be)|no tool (?:call|output) found|工具调用.{0,20}(?:不匹配|缺少|结果)",
+        r"tool_call_ids?|empty tool_calls|tool_calls?.{0,40}in (?:the )?messages?"
+        r"|must be followed by tool|insufficient tool|tool_use.{0,120}(?:tool_result|without|ids)"
+        r"|tool_result|tool[ _]call[ _]ids? (?:was|must|is|should|not)|preceding message with|(?:role"
+        r"|messages?) .{0,6}['\"]?tool['\"]?.{0,30}(?:must|follow|response|preced)|function call turn"
+        r"|function response parts?|same number of function calls|unexpected (?:tool|role 'tool')"
+        r"|tool messages?|tool calls? and (?:tool )?(?:responses|results)"
+        r"|tool_calls.{0,40}(?:not followed|without|must be)|no tool (?:call|output) found"
+        r"|工具调用.{0,20}(?:不匹配|缺少|结果)",
         "",
         _REFUSALS,
     )
@@ -34,17 +44,31 @@ choice = table(
 unsupported = table(
     row(
         Reason.TOOLS_UNSUPPORTED_BY_MODEL,
-        r"(?:not|n.t|no) support(?:s|ed)?.{0,20}(?:tools?\b|function|tool[ _-](?:use|call))|(?:tools?|functions?|function[ _-]?call(?:s|ing)?|tool[ _-]?(?:use|call(?:s|ing)?))\b.{0,60}(?:not (?:supported|available|enabled|allowed|implemented)|unsupported|disabled)|不支持.{0,16}(?:工具|函数|function|tool)|support tool use|(?:unsupported|unrecogni[sz]ed|unknown|extra).{0,40}['\"\[ ]tools?['\"\]\b]|\['tools'|tools? param",
+        r"(?:not|n.t|no) support(?:s|ed)?.{0,20}(?:tools?\b|function|tool[ _-](?:use|call))|(?:tools?"
+        r"|functions?|function[ _-]?call(?:s|ing)?|tool[ _-]?(?:use|call(?:s"
+        r"|ing)?))\b.{0,60}(?:not (?:supported|available|enabled|allowed|implemented)|unsupported"
+        r"|disabled)|不支持.{0,16}(?:工具|函数|function|tool)|support tool use|(?:unsupported"
+        r"|unrecogni[sz]ed|unknown|extra).{0,40}['\"\[ ]tools?['\"\]\b]|\['tools'|tools? param",
         "",
         _REFUSALS,
     )
 )
 # Groq refuses with this code what other servers hand out as text.
-unread = table(row(Reason.TOOL_CALLS_UNPARSED, r"failed to call a function|failed_generation", "tool_use_failed", _REFUSALS))
+unread = table(
+    row(
+        Reason.TOOL_CALLS_UNPARSED,
+        r"failed to call a function|failed_generation",
+        "tool_use_failed",
+        _REFUSALS,
+    )
+)
 ANSWERS: tuple[Rule, ...] = (unread, bad_arguments, history, choice, unsupported)
 
 _CALL_TEXT = re.compile(
-    r"<tool_call|<function[=_]|<\|?tool[_▁]call|<｜tool|\[tool_calls\]|<\|python_tag\|>|<\|channel\|>commentary|function_call|<invoke\b|\{\s{0,4}\"(?:name|function|tool|tool_name|action)\"\s{0,4}:\s{0,4}\"[^\"]{1,100}\"\s{0,4},\s{0,4}\"(?:arguments|parameters|args|input|action_input)\"|<tools?>|✿function|<\|tool"
+    r"<tool_call|<function[=_]|<\|?tool[_▁]call|<｜tool|\[tool_calls\]|<\|python_tag\|>"
+    r"|<\|channel\|>commentary|function_call|<invoke\b|\{\s{0,4}\"(?:name|function|tool|tool_name"
+    r"|action)\"\s{0,4}:\s{0,4}\"[^\"]{1,100}\"\s{0,4},\s{0,4}\"(?:arguments|parameters|args|input"
+    r"|action_input)\"|<tools?>|✿function|<\|tool"
 )
 
 

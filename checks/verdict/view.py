@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 
 from checks.outcome import Evidence, FailureKind
-from checks.verdict.answer import BODY_CAP, Answer, read_answer
+from checks.verdict.answer import Answer, read_answer
+from checks.verdict.words import BODY_CAP
 
 FAILURE_CAP = 8 * 1024
 """Characters of exception texts that patterns may look at."""

@@ -50,7 +50,10 @@ def main(arguments: list[str]) -> None:
         spent = time.perf_counter() - begun
         print(f"{path.name}: {spent * 1000:.0f} ms")
         for confidence, tally in sorted(counts.items()):
-            parts = [f"{name} {tally[name]}/{tally['total']} {tally[name] / tally['total']:.1%}" for name in ("code", "family", "layer")]
+            parts = [
+                f"{name} {tally[name]}/{tally['total']} {tally[name] / tally['total']:.1%}"
+                for name in ("code", "family", "layer")
+            ]
             print(f"  {confidence:7} " + "   ".join(parts))
 
 
