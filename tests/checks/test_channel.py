@@ -110,7 +110,7 @@ def test_a_silent_chat_leaves_the_model_list_its_turn(serve: Serve) -> None:
     outcome = channel(serve(chatting(silent, answering(200, model_list(MODEL)))), deadline=1.0)
     assert [step.status for step in outcome.steps] == [Status.OK, Status.DOWN]
     assert outcome.reason is Reason.REQUEST_TIMEOUT
-    assert time.monotonic() - begun < 1.5
+    assert time.monotonic() - begun < 1.9
 
 
 @pytest.mark.parametrize(
