@@ -31,7 +31,8 @@ PEOPLE = (
     ("Marta Silva", "marta@demo.example", Role.VIEWER),
 )
 PLAYED = timedelta(hours=24)
-PLAYED_EVERY = timedelta(minutes=10)
+PLAYED_EVERY = timedelta(minutes=15)
+NEWEST_PLAYED = timedelta(seconds=30)
 BROKE = timedelta(minutes=25)
 
 
@@ -52,12 +53,12 @@ class DemoServer:
 
 
 SERVERS = (
-    DemoServer("relay-main", "one-api:overloaded@period=7200,for=240", "openai", "/v1", 310),
+    DemoServer("relay-main", "new-api:overloaded@period=7200,for=240", "openai", "/v1", 310),
     DemoServer("relay-eu", "one-api:key_expired", "openai", "/v1", 290, Reason.AUTH_KEY_DISABLED_OR_EXPIRED),
     DemoServer("deepseek-team", "deepseek", "openai", "/v1", 480),
     DemoServer("gpu-a11", "vllm", "vllm", "/v1", 1240),
     DemoServer("gpu-a12", "vllm:slow", "vllm", "/v1", 1500, Reason.LATENCY_OVER_LIMIT),
-    DemoServer("gpu-b02", "vllm:no_version", "vllm", "", 40, Reason.BASE_URL_MISSING_V1),
+    DemoServer("gpu-b02", "vllm", "vllm", "", 40, Reason.BASE_URL_MISSING_V1),
 )
 
 # profile, environment, generation, then endpoint and model of agent, replay, rollout ("" = not in use)
@@ -157,8 +158,8 @@ def _play_past(team: Team, now: datetime) -> None:
         )
     )
     dice = random.Random(20_261_130)  # noqa: S311 - a picture, not a secret
-    slot = now - PLAYED
-    while slot < now - PLAYED_EVERY:
+    for slots_ago in range(PLAYED // PLAYED_EVERY, -1, -1):
+        slot = now - NEWEST_PLAYED - slots_ago * PLAYED_EVERY
         runs = Run.objects.bulk_create(
             [
                 Run(check_order=order, slot=slot, state="running", attempts=1, profile_version=1)
@@ -166,7 +167,6 @@ def _play_past(team: Team, now: datetime) -> None:
             ]
         )
         ledger.close_many([(run, _played(run, slot, now, dice)) for run in runs], slot + timedelta(seconds=9))
-        slot += PLAYED_EVERY
 
 
 def _played(run: Run, slot: datetime, now: datetime, dice: random.Random) -> Outcome:

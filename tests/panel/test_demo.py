@@ -1,0 +1,47 @@
+"""The demo: a team that is alive on the first page, fed by servers that exist."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from checks.simulator.__main__ import parser
+from panel import history
+from panel.management.demo_team import SERVERS, make_team, read_or_make_plan
+from panel.models import Run, Team
+
+NOW = datetime(2026, 11, 30, 14, 25, tzinfo=UTC)
+
+
+def test_the_simulator_takes_every_server_of_the_demo(tmp_path: Path) -> None:
+    plan = read_or_make_plan(tmp_path)
+    asked = parser().parse_args(plan.listen_arguments())
+    assert [one.port for one in asked.listen] == list(plan.ports)
+    assert len(asked.listen) == len(SERVERS)
+
+
+def test_a_restart_finds_the_same_ports_and_key_in_a_file_of_its_owner(tmp_path: Path) -> None:
+    assert read_or_make_plan(tmp_path) == read_or_make_plan(tmp_path)
+    assert (tmp_path / "demo.json").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.django_db
+def test_the_first_page_is_alive(tmp_path: Path) -> None:
+    seen = history.overview(make_team(read_or_make_plan(tmp_path), "correct horse battery", NOW), NOW)
+    assert {finding.reason for finding in seen.findings} >= {
+        "auth_key_disabled_or_expired",
+        "latency_over_limit",
+        "base_url_missing_v1",
+    }
+    assert seen.counts["ok"] >= 7
+
+
+@pytest.mark.django_db
+def test_the_demo_team_is_made_once(tmp_path: Path) -> None:
+    plan = read_or_make_plan(tmp_path)
+    first = make_team(plan, "correct horse battery", NOW)
+    runs = Run.objects.count()
+    assert make_team(plan, "another password", NOW) == first
+    assert (Team.objects.count(), Run.objects.count()) == (1, runs)
