@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 
 from django.conf import settings
 
 from checks import EgressPolicy, EndpointKind, LaneKind, LaneSpec, Masked, Outcome, Reason, Rung, Status
 from checks.outcome import Step
 from panel import vault
-from panel.models import Endpoint, KeyVersion, Lane, Run
+from panel.models import Endpoint, KeyVersion, Lane, Run, Team
 
 logger = logging.getLogger(__name__)
 
@@ -31,12 +30,11 @@ def brief(runs: Sequence[Run]) -> tuple[list[LaneSpec], list[Outcome]]:
     the key it goes with. Lanes without endpoint, model or usable key are not testable, and so is one
     whose key does not unseal; nothing is sent for them. The number of queries is fixed.
     """
-    lanes = (
-        Lane.objects.select_related("profile__team", "profile__endpoint", "endpoint", "now", "check_order")
-        .filter(pk__in={run.check_order.lane_id for run in runs})
-        .in_bulk()
+    rows = Lane.objects.select_related("now").prefetch_related(
+        "profile__team", "profile__endpoint", "endpoint"
     )
-    keys = _keys_in_use(lanes.values())
+    lanes = rows.in_bulk({run.check_order.lane_id for run in runs})
+    keys = _Keys(lanes.values())
     specs, refused = [], []
     for run in runs:
         try:
@@ -46,18 +44,12 @@ def brief(runs: Sequence[Run]) -> tuple[list[LaneSpec], list[Outcome]]:
     return specs, refused
 
 
-def _keys_in_use(lanes: Iterable[Lane]) -> dict[int, KeyVersion]:
-    endpoints = {lane.effective_endpoint.pk for lane in lanes if lane.effective_endpoint is not None}
-    rows = KeyVersion.objects.filter(endpoint__in=endpoints, state=KeyVersion.State.ACTIVE)
-    return {row.endpoint_id: row for row in rows}
-
-
-def _spec(run: Run, lane: Lane, keys: dict[int, KeyVersion]) -> LaneSpec:
+def _spec(run: Run, lane: Lane, keys: _Keys) -> LaneSpec:
     run.profile_version = lane.profile.version
     endpoint, model = lane.effective_endpoint, lane.effective_model
     if endpoint is None:
         raise _Refusal(Reason.KEY_MISSING)
-    version = _usable(endpoint, keys.get(endpoint.pk))
+    version = keys.usable(endpoint)
     if not model:
         raise _Refusal(Reason.MODEL_MISSING)
     run.key_number = version.number if version else None
@@ -65,40 +57,59 @@ def _spec(run: Run, lane: Lane, keys: dict[int, KeyVersion]) -> LaneSpec:
         id=run.code,
         base_url=endpoint.base_url,
         model=model,
-        key=_unseal(version, endpoint, lane) if version else None,
+        key=keys.unseal(version, endpoint, lane.profile.team) if version else None,
         lane=LaneKind(lane.kind),
         kind=EndpointKind(endpoint.kind),
-        rungs=tuple(Rung(number) for number in range(1, lane.check_order.top_rung + 1)),
+        rungs=tuple(Rung(number) for number in range(1, run.check_order.top_rung + 1)),
         latency_limit_ms=lane.latency_limit_ms,
-        token_budget=_budget(lane, run.started_at),
+        token_budget=_budget(run, lane),
         token_parameter=lane.now.token_parameter or None,
         egress=EgressPolicy(allowed=settings.EGRESS_ALLOWED),
     )
 
 
-def _usable(endpoint: Endpoint, version: KeyVersion | None) -> KeyVersion | None:
-    """Return the key in use if it was sealed for where the endpoint points now; None if none is needed."""
-    if version is not None and version.origin == endpoint.origin:
-        return version
-    if endpoint.needs_key:
-        raise _Refusal(Reason.KEY_MISSING)
-    return None
+class _Keys:
+    """The keys in use at the lanes' endpoints, each unsealed at most once."""
+
+    def __init__(self, lanes: Iterable[Lane]) -> None:
+        endpoints = {lane.effective_endpoint.pk for lane in lanes if lane.effective_endpoint is not None}
+        rows = KeyVersion.objects.filter(endpoint__in=endpoints, state=KeyVersion.State.ACTIVE)
+        self._versions = {row.endpoint_id: row for row in rows}
+        self._opened: dict[int, Masked | None] = {}
+
+    def usable(self, endpoint: Endpoint) -> KeyVersion | None:
+        """Return the key in use, if sealed for where the endpoint points now; None if none is needed."""
+        version = self._versions.get(endpoint.pk)
+        if version is not None and version.origin == endpoint.origin:
+            return version
+        if endpoint.needs_key:
+            raise _Refusal(Reason.KEY_MISSING)
+        return None
+
+    def unseal(self, version: KeyVersion, endpoint: Endpoint, team: Team) -> Masked:
+        """Return the key itself."""
+        if version.pk not in self._opened:
+            self._opened[version.pk] = _open(version, endpoint, team)
+        key = self._opened[version.pk]
+        if key is None:
+            raise _Refusal(Reason.ENGINE_FAULT)
+        return key
 
 
-def _unseal(version: KeyVersion, endpoint: Endpoint, lane: Lane) -> Masked:
+def _open(version: KeyVersion, endpoint: Endpoint, team: Team) -> Masked | None:
     context = vault.key_context(endpoint.code, version.number, version.origin)
     try:
-        return vault.unseal(version.sealed, team=lane.profile.team, context=context)
+        return vault.unseal(version.sealed, team=team, context=context)
     except vault.SealBroken:
         logger.exception("The key of endpoint %s, version %s, does not open.", endpoint.code, version.number)
-        raise _Refusal(Reason.ENGINE_FAULT) from None
+        return None
 
 
-def _budget(lane: Lane, now: datetime | None) -> int:
-    """Return what the lane may still spend today (UTC)."""
-    state = lane.now
-    spent = state.tokens_spent if now is not None and state.tokens_day == now.date() else 0
-    return max(0, lane.check_order.tokens_a_day - spent)
+def _budget(run: Run, lane: Lane) -> int:
+    """Return what the lane may still spend on the UTC day on which the run started."""
+    today = run.started_at and run.started_at.date()
+    spent = lane.now.tokens_spent if lane.now.tokens_day == today else 0
+    return max(0, run.check_order.tokens_a_day - spent)
 
 
 def _not_asked(run: Run, reason: Reason) -> Outcome:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from checks import Reason
@@ -124,11 +124,13 @@ def _queued(check: Check, slot: datetime, now: datetime, **fields: object) -> Ru
 
 
 def _insert(runs: list[Run]) -> list[Run]:
-    """Insert what is not there yet; return the rows that are ours by their codes."""
-    if not runs:
-        return []
-    Run.objects.bulk_create(runs, ignore_conflicts=True)
-    return list(Run.objects.filter(code__in=[run.code for run in runs]))
+    """Insert the runs; return them, without those whose slot has a run already."""
+    try:
+        with transaction.atomic():
+            return Run.objects.bulk_create(runs)
+    except IntegrityError:  # rare, since claims hold the checks: pick out by code what is ours
+        Run.objects.bulk_create(runs, ignore_conflicts=True)
+        return list(Run.objects.filter(code__in=[run.code for run in runs]))
 
 
 def _worth_another(run: Run, now: datetime) -> bool:
