@@ -11,7 +11,10 @@ from checks.verdict.view import View
 
 malformed_header = failing(
     Reason.AUTH_KEY_MALFORMED,
-    r"illegal header|invalid (?:http )?header|codec can.?t encode|invalid character in header"
+    r"(?:unexpected|invalid|illegal) char(?:acter)?.{0,40}(?:authorization|header)"
+    r"|(?:authorization|bearer|header).{0,80}(?:new-?lines?\b|line breaks?|control char|non-?ascii)"
+    r"|new-?line characters? (?:are|is) not allowed"
+    r"|illegal header|invalid (?:http )?header|codec can.?t encode|invalid character in header"
     r"|bytestring|header (?:value|field)"
     r".{0,60}(?:invalid|illegal|newline|return|whitespace|must not)|forbidden byte"
     r"|invalid ?header ?value|failed to parse header"

@@ -66,6 +66,7 @@ _WORDS: tuple[Rule, ...] = (
     *client_config.ANSWERS,
     *streaming.ANSWERS,
     *tokens.ANSWERS,
+    *params.FIRST,
     *tools.ANSWERS,
     *context.FIRST,
     *params.NAMED[:1],

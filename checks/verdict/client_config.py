@@ -16,7 +16,8 @@ incompatible = failing(
     r"|no module named"
     r"|modulenotfounderror|importerror|module '?openai'? has no attribute"
     r"|has no attribute '(?:chatcompletion|error|chat|openai|audio|aio)'"
-    r"|is not a constructor|is not exported|err_module_not_found|cannot find module|undefined symbol"
+    r"|is not a (?:constructor|function)|has been (?:moved|removed|renamed) (?:to|from|in)"
+    r"|is not exported|err_module_not_found|cannot find module|undefined symbol"
     r"|incompatible version"
     r"|requires (?:a different|openai|httpx|python)|got multiple values for"
     r"|takes \d+ positional argument|migrate`|版本不兼容",
@@ -106,7 +107,7 @@ _BRIDGE_NO_KEY = re.compile(
     r"\b[a-z][a-z0-9_]{1,40}_(?:key|token)\b.{0,80}(?:not (?:set|found|configured|defined|provided)"
     r"|missing|unset|empty|required|undefined)"
     r"|(?:set|export|missing|configure|define|no|without|provide) (?:the |your "
-    r"|an? )?(?:env(?:ironment)? (?:var(?:iable)?)? ?)?[`'\"$]{0,2}[a-z][a-z0-9_]{1,40}_(?:key"
+    r"|an? )?(?:env(?:ironment)? (?:var(?:iable)?)? ?)?[`'\"$: ]{0,4}[a-z][a-z0-9_]{1,40}_(?:key"
     r"|token)\b"
     r"|api_key client option must be set|(?:api key|密钥) ?(?:is )?(?:not configured|未配置|未设置)"
     r"|环境变量.{0,30}(?:未|没有|缺)"

@@ -25,7 +25,8 @@ output_alone = table(
 window = table(
     row(
         Reason.CONTEXT_LENGTH_EXCEEDED,
-        r"maximum context|context[ _-]?(?:length|window|size|limit)|maximum model length"
+        r"maximum context|(?:prompt|input) length.{0,40}(?:exceed|longer|greater|larger)"
+        r"|exceed.{0,60}max_model_len|context[ _-]?(?:length|window|size|limit)|maximum model length"
         r"|longer than the (?:model|maximum)|(?:prompt|input|request|text|message)s?\b.{0,40}too long"
         r"|too many (?:input |prompt )?tokens|input (?:is )?too long|exceed.{0,80}(?:context|token"
         r"|input length|max(?:imum)? (?:length|tokens|input|sequence))|reduce (?:the )?(?:length"

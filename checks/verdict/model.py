@@ -171,7 +171,8 @@ def _about_model(view: View) -> bool:
 
 def switched_off(view: View) -> Reason | None:
     """The account must switch the model on first."""
-    return Reason.MODEL_NOT_ACTIVATED if _SWITCHED_OFF.holds(view) and _about_model(view) else None
+    plain = bool(_SWITCHED_OFF.codes & view.answer.codes) or _about_model(view)
+    return Reason.MODEL_NOT_ACTIVATED if _SWITCHED_OFF.holds(view) and plain else None
 
 
 def retired(view: View) -> Reason | None:

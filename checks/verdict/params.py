@@ -181,6 +181,17 @@ def by_status(view: View) -> Reason | None:
     )
 
 
+def _only_text(view: View) -> Reason | None:
+    """A validator names a message's content and asks for a string, whatever role it stands under."""
+    return Reason.MESSAGE_FORMAT_REJECTED if _STRING_CONTENT.search(view.answer.said) else None
+
+
+_STRING_CONTENT = re.compile(r"content['\"]? ?: ?(?:value|input)? ?(?:must|should) be a (?:valid )?string")
+alternation = table(
+    row(Reason.ROLE_UNSUPPORTED, r"\balternat(?:e|ing)\b|角色.{0,8}交替", "", (400, 422, 500))
+)
+
+
 def extra_field(view: View) -> Reason | None:
     """A strict validator names a field it does not know, whatever the field is about."""
     return (
@@ -192,6 +203,7 @@ def extra_field(view: View) -> Reason | None:
 
 _EXTRA = re.compile(r"extra inputs? (?:are|is) not permitted|extra_forbidden|extra fields? not permitted")
 
+FIRST: tuple[Rule, ...] = (alternation, _only_text)
 NAMED: tuple[Rule, ...] = (length_name, extra_field, vision, thinking_history, role, output_form)
 ANSWERS: tuple[Rule, ...] = (strict, table(_SHAPE), value, odd_value)
 LAST: tuple[Rule, ...] = (table(_CLEAR_SHAPE), unread_body)

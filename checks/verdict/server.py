@@ -36,7 +36,8 @@ dead = table(
 crowded = table(
     row(
         Reason.UPSTREAM_OVERLOADED,
-        r"overload|(?:server|service|system|engine|model)s? (?:is |are )?(?:currently |too "
+        r"overload|(?:proxy|engine|server|service|generation|gateway) is (?:paused|sleeping|asleep)"
+        r"|updating weights|(?:server|service|system|engine|model)s? (?:is |are )?(?:currently |too "
         r"|very )?busy|too busy|at (?:full )?capacity|capacity|high (?:demand|load|traffic)"
         r"|heavy (?:load|traffic)|rate-limited upstream|provider returned error|负载.{0,8}(?:饱和|过高"
         r"|较高|高)|繁忙|过载|拥挤|访问量|queue (?:is )?full|temporarily unavailable|try again later"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import ip_address, ip_network
 
 from checks.outcome import Evidence, FailureKind
@@ -155,6 +156,7 @@ def look_at(evidence: Evidence) -> View:
     )
 
 
+@lru_cache(maxsize=2048)
 def parse_url(text: str) -> Url:
     """Take an address apart without judging it. Never raises."""
     match = _URL.match(text[:4000])
@@ -183,6 +185,7 @@ def _proxy(text: str) -> tuple[str, int | None]:
     return url.host, url.port
 
 
+@lru_cache(maxsize=2048)
 def is_loopback(host: str) -> bool:
     """Whether a host name or address means the machine itself."""
     if host == "localhost" or host.endswith(".localhost"):
@@ -200,6 +203,7 @@ _PRIVATE = tuple(
 )
 
 
+@lru_cache(maxsize=2048)
 def is_lan(host: str) -> bool:
     """Whether a host is one's own: loopback, a private address, an undotted or a local name."""
     if not host:
