@@ -56,8 +56,8 @@ SERVERS = (
     DemoServer("relay-main", "new-api:overloaded@period=7200,for=240", "openai", "/v1", 310),
     DemoServer("relay-eu", "one-api:key_expired", "openai", "/v1", 290, Reason.AUTH_KEY_DISABLED_OR_EXPIRED),
     DemoServer("deepseek-team", "deepseek", "openai", "/v1", 480),
-    DemoServer("gpu-a11", "vllm", "vllm", "/v1", 1240),
-    DemoServer("gpu-a12", "vllm:slow", "vllm", "/v1", 1500, Reason.LATENCY_OVER_LIMIT),
+    DemoServer("gpu-a11", "vllm", "vllm", "/v1", 420),
+    DemoServer("gpu-a12", "vllm:slow", "vllm", "/v1", 620, Reason.LATENCY_OVER_LIMIT),
     DemoServer("gpu-b02", "vllm", "vllm", "", 40, Reason.BASE_URL_MISSING_V1),
 )
 
@@ -144,7 +144,7 @@ def _lane_drafts(made: dict[str, Endpoint], uses: tuple[str, ...]) -> Iterator[t
             LaneDraft(
                 in_use=bool(name),
                 endpoint=made.get(name) if name and name != uses[0] else None,
-                latency_limit_ms=2000 if kind == "rollout" else None,
+                latency_limit_ms=1200 if kind == "rollout" else None,
                 interval_s=60,
             ),
         )
@@ -178,7 +178,7 @@ def _played(run: Run, slot: datetime, now: datetime, dice: random.Random) -> Out
     if reason is None and dice.random() < 0.006:
         reason = Reason.UPSTREAM_OVERLOADED
     if reason is Reason.LATENCY_OVER_LIMIT:
-        latency, status = 3400 * dice.lognormvariate(0, 0.1), Status.DEGRADED
+        latency, status = 2400 * dice.lognormvariate(0, 0.1), Status.DEGRADED
     else:
         status = Status.DOWN if reason else Status.OK
     steps = (
