@@ -28,7 +28,8 @@ def brief(runs: Sequence[Run]) -> tuple[list[LaneSpec], list[Outcome]]:
 
     Both carry the run's code as their id. Notes on each run the profile version and the number of
     the key it goes with. Lanes without endpoint, model or usable key are not testable, and so is one
-    whose key does not unseal; nothing is sent for them. The number of queries is fixed.
+    whose key does not unseal; nothing is sent for them. A run whose lane is gone gets neither. The
+    number of queries is fixed.
     """
     rows = Lane.objects.select_related("now").prefetch_related(
         "profile__team", "profile__endpoint", "endpoint"
@@ -37,6 +38,8 @@ def brief(runs: Sequence[Run]) -> tuple[list[LaneSpec], list[Outcome]]:
     keys = _Keys(lanes.values())
     specs, refused = [], []
     for run in runs:
+        if run.check_order.lane_id not in lanes:  # deleted with its runs since they were started
+            continue
         try:
             specs.append(_spec(run, lanes[run.check_order.lane_id], keys))
         except _Refusal as refusal:

@@ -17,6 +17,7 @@ from django.db.models import Exists, OuterRef
 from checks import Outcome
 from panel.ledger import states
 from panel.ledger.hours import HourBook, hour_of, lock_states
+from panel.ledger.proofs import prove_keys
 from panel.ledger.steps import to_json
 from panel.models import LaneState, Run, RunSteps, Transition
 
@@ -90,6 +91,7 @@ def _write(closed: list[_Closed]) -> None:
         lane_states.values(), update_conflicts=True, unique_fields=["id"], update_fields=STATE_FIELDS
     )
     book.save()
+    prove_keys([each.run for each in closed])
     Transition.objects.bulk_create(transitions)
     newest_passes = {state.last_pass_id for state in lane_states.values()}
     _keep_steps(closed, newest_passes | {each.run_id for each in transitions})

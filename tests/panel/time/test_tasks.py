@@ -9,11 +9,11 @@ import pytest
 from kombu.exceptions import OperationalError
 
 from checks import simulator
-from panel import tasks
+from panel import briefing, ledger, tasks
 from panel.models import KeyVersion, LaneHour, Pulse, Run, RunSteps
 from tests import make
 from tests.panel.time.doors import KEY, dead_broker, due_check, take
-from tests.panel.time.outcomes import state_of
+from tests.panel.time.outcomes import passed, state_of
 
 pytestmark = pytest.mark.django_db
 Relay = simulator.Server
@@ -121,6 +121,15 @@ def test_a_batch_with_one_refusal_stores_all(relay: Relay) -> None:
     KeyVersion.objects.filter(endpoint=bad.check_order.lane.profile.endpoint).update(state="dropped")
     tasks.climb([good.pk, bad.pk])
     assert dict(Run.objects.values_list("pk", "status")) == {good.pk: "ok", bad.pk: "not_testable"}
+
+
+def test_a_profile_deleted_while_its_run_goes_on_takes_the_run_along(relay: Relay) -> None:
+    gone, kept = make.run(due_check(relay)), make.run(due_check(relay))
+    runs = ledger.start([gone.pk, kept.pk], make.NOON)
+    gone.check_order.lane.profile.delete()
+    specs, refused = briefing.brief(runs)
+    assert ([spec.id for spec in specs], refused) == ([kept.code], [])
+    assert ledger.close_many([(run, passed(run, make.NOON)) for run in runs], make.NOON) == [kept]
 
 
 def test_when_the_broker_is_gone_the_runs_stay_queued_and_are_sent_again_later(relay: Relay, tick) -> None:
