@@ -45,7 +45,7 @@ async def dial(target: Target, policy: EgressPolicy, progress: Progress) -> Line
     progress.address = found[0]
     with progress.during(Phase.CONNECT):
         connected = await _connect(found[0], target.port)
-        progress.peer = _peer_of(connected)
+        progress.peer = _peer(found[0], target.port)
     if target.context is None:
         return await _open(connected, target, None)
     with progress.during(Phase.TLS):
@@ -106,9 +106,9 @@ async def _open(connected: socket.socket, target: Target, context: ssl.SSLContex
     return Line(reader, writer)
 
 
-def _peer_of(connected: socket.socket) -> str:
-    host, port = connected.getpeername()[:2]
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+def _peer(address: IPv4Address | IPv6Address, port: int) -> str:
+    """The far end as it was dialled: the socket itself forgets it when the server resets at once."""
+    return f"[{address}]:{port}" if address.version == 6 else f"{address}:{port}"
 
 
 def _certificate_of(line: Line) -> Certificate | None:
