@@ -175,7 +175,15 @@ def missing_or_nearer(view: View) -> Reason | None:
     """The words say that nothing came: unless a malformed value explains why."""
     if view.status not in (400, 401, 403, 500, 200) or missing(view) is None:
         return None
+    if _LEFT_OPEN.search(view.answer.said) and keys.was_sent(view) is not False:
+        return homes.why(view)
     return homes.malformed(view) or Reason.AUTH_MISSING_HEADER
+
+
+_LEFT_OPEN = re.compile(
+    r"(?:missing|absent|no|empty) or (?:is )?(?:an? )?(?:invalid|incorrect|wrong)|(?:invalid|incorrect"
+    r"|wrong) or (?:is )?(?:missing|absent|empty)|(?:缺失|为空|缺少)或(?:无效|错误)|无效或(?:缺失|为空)"
+)
 
 
 _EITHER = re.compile(

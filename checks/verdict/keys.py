@@ -140,7 +140,8 @@ def _echo_differs(view: View, tails: set[str]) -> bool:
 
 def fits_host(view: View) -> bool | None:
     """Whether the key's vendor is the host's; None when one of them is unknown."""
-    owner, host = vendor(view), servers.vendor_of(view.url.host)
+    owner = vendor(view)
+    host = servers.vendor_of(view.url.host) or servers.worded_by(view)
     if not owner or not host:
         return None
     return owner == host or {owner, host} <= {"kimi", "moonshot"}

@@ -6,6 +6,7 @@ import re
 
 from checks.reason import Reason
 from checks.verdict import keys, servers
+from checks.verdict.answer import Form
 from checks.verdict.rules import Rule, row, table
 from checks.verdict.view import View
 
@@ -30,7 +31,7 @@ conflict = table(
     row(
         Reason.OAUTH_ENV_CONFLICT,
         r"oauth (?:authentication|token|access|credentials?).{0,60}(?:not (?:currently )?(?:supported"
-        r"|allowed|accepted)|currently not supported|unsupported)|invalid bearer token"
+        r"|allowed|accepted)|currently not supported|unsupported)"
         r"|both .{0,60}(?:token|key).{0,60}(?:are set|set|present|configured)|auth conflict|(?:two"
         r"|multiple|conflicting) (?:credentials|auth)|only authorized for use with claude code"
         r"|does not support oauth",
@@ -69,4 +70,11 @@ def token_with_facts(view: View) -> Reason | None:
     return conflict_by_facts(view) or Reason.OAUTH_TOKEN_EXPIRED
 
 
-ANSWERS: tuple[Rule, ...] = (token_with_facts, vendor_refusal, conflict)
+def bearer_refused(view: View) -> Reason | None:
+    """Anthropic's words for a bearer value that is no login token of its own."""
+    own = servers.family(view) == "anthropic" or view.answer.form is Form.FLAT_ERROR
+    plain = view.status == 401 and "invalid bearer token" in view.answer.said
+    return Reason.OAUTH_ENV_CONFLICT if plain and own else None
+
+
+ANSWERS: tuple[Rule, ...] = (bearer_refused, token_with_facts, vendor_refusal, conflict)

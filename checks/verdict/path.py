@@ -123,7 +123,7 @@ def missing_route(view: View) -> Reason:
         return told
     seen = paths(view)
     asked = seen[0]
-    if _is_other_dialect(view, seen):
+    if _is_other_dialect(view, seen) or _lists_models(view):
         return Reason.API_DIALECT_MISMATCH
     if "//" in asked.rstrip("/") or _mixes_roots(view):
         return Reason.BASE_URL_WRONG_PATH
@@ -155,6 +155,11 @@ def _is_other_dialect(view: View, seen: list[str]) -> bool:
     if route[-1] in ("complete", "invoke", "converse", *_OTHER_DIALECTS):
         return True
     return route[-1] == "completions" and route[-2:-1] != ["chat"] and has_version(seen[0])
+
+
+def _lists_models(view: View) -> bool:
+    """Whether the model list answers at the very base whose chat route is missing."""
+    return bool(view.fact("models")) or view.fact("models_status") == 200
 
 
 def by_siblings(view: View) -> Reason | None:

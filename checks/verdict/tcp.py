@@ -22,6 +22,8 @@ _REFUSED = re.compile(
     r"|\berrno (?:111|61)\b|err_connection_refused|积极拒绝|连接被拒绝|拒绝连接"
 )
 _REFUSED_NUMBERS = (111, 61, 10061)
+# Cut or unroutable while connecting: not a refusal, whatever the kind says.
+_OTHER_NUMBERS = (104, 54, 10054, 113, 101, 65, 51, 110, 60)
 _STARTING = re.compile(r"running|starting|alive|loading|started|spawned|launch|up\b")
 # Ports on which desktop proxies listen by default (Clash, V2Ray, Shadowsocks, Privoxy, Squid, Burp).
 PROXY_PORTS = frozenset(
@@ -69,6 +71,8 @@ def was_refused(view: View) -> bool:
     """Whether the connection was refused, by kind, number or words."""
     failure = view.evidence.failure
     if failure is None:
+        return False
+    if failure.errno in _OTHER_NUMBERS:
         return False
     if failure.kind is FailureKind.REFUSED or failure.errno in _REFUSED_NUMBERS:
         return True

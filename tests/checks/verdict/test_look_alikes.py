@@ -181,3 +181,27 @@ def test_nothing_at_all_is_unexplained() -> None:
 def test_the_facts_of_a_verdict_name_model_host_and_status() -> None:
     verdict = classify(Evidence(url=CHAT, model="qwen-7b", status=429))
     assert verdict.facts == {"model": "qwen-7b", "host": "llm.vendor.example", "status": "429"}
+
+
+def test_a_cut_while_connecting_is_no_refusal() -> None:
+    failure = Failure(FailureKind.REFUSED, "[Errno 104] Connection reset by peer", Phase.CONNECT, 104)
+    evidence = Evidence(url="http://127.0.0.1:8000/v1/chat/completions", failure=failure)
+    assert classify(evidence).reason is Reason.CONNECTION_RESET
+
+
+def test_a_host_without_a_route_is_no_refusal() -> None:
+    failure = Failure(FailureKind.REFUSED, "[Errno 113] No route to host", Phase.CONNECT, 113)
+    assert classify(Evidence(url=CHAT, failure=failure)).reason is Reason.CONNECT_TIMEOUT
+
+
+def test_a_base_that_lists_models_and_has_no_chat_speaks_another_dialect() -> None:
+    context = {"models": ["qwen-7b"], "models_status": 200}
+    assert _answer(404, '{"detail": "Not Found"}', context=context) is Reason.API_DIALECT_MISMATCH
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"), [(True, Reason.AUTH_INVALID_KEY), (False, Reason.AUTH_MISSING_HEADER)]
+)
+def test_missing_or_invalid_is_decided_by_what_was_sent(sent: bool, reason: Reason) -> None:
+    body = '{"detail": "Missing or invalid bearer token"}'
+    assert _answer(401, body, context={"authorization_header_sent": sent}) is reason
