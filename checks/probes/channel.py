@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from checks.addresses import chat_url, models_url
-from checks.egress import Exchange, evidence_of, exchange
-from checks.keys import describe
+from checks.addresses import models_url
+from checks.egress import exchange
 from checks.outcome import Evidence, Rung, Status, Step
 from checks.probes.asking import Ask, Found, broken_step
-from checks.probes.completion import Completion, read_completion, read_json, tokens_spent
+from checks.probes.chat import ANSWER_TOKENS, NEW_NAME, OLD_NAME, Chat, chat, lane_evidence, lane_headers
+from checks.probes.completion import Completion, read_json
 from checks.reason import Reason
 from checks.spec import LaneSpec
 from checks.verdict import classify
@@ -21,11 +20,6 @@ MODELS_SECONDS: Final = 3.0
 MODELS_SHARE: Final = 0.2  # of the time left, kept back so that a silent chat leaves the list its turn
 MAX_MODELS: Final = 200
 MAX_MODEL_ID: Final = 200
-ANSWER_TOKENS: Final = 256  # what a reasoning model needs to come to an answer
-PROMPT: Final = "Reply with one short word."
-
-OLD_NAME: Final = "max_tokens"
-NEW_NAME: Final = "max_completion_tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +28,6 @@ class ModelList:
 
     step: Step
     context: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Chat:
-    """One chat request: what came of it, and the completion where there was one."""
-
-    parameter: str
-    evidence: Evidence
-    completion: Completion | None
-    tokens: int
 
 
 async def channel(ask: Ask) -> Found:
@@ -56,13 +40,25 @@ async def channel(ask: Ask) -> Found:
         return Found((_not_asked(Reason.MODEL_MISSING),))
     if ask.tokens_left is not None and ask.tokens_left < ANSWER_TOKENS:
         return Found((_not_asked(Reason.BUDGET_SPENT),))
+    asked = await _chat(ask)
+    if asked.completion is not None:
+        return _passed(asked, asked.completion, ask.spec)
+    return _broken(asked, await _list_models(ask), ask.spec)
+
+
+async def _chat(ask: Ask) -> Chat:
+    """Ask; once more by the other name of the length field where the model refuses the first."""
     parameter = ask.spec.token_parameter or OLD_NAME
-    chat = await _chat(ask, parameter)
-    if chat.completion is None and _refuses_name(chat):
-        chat = await _chat(ask, OLD_NAME if parameter == NEW_NAME else NEW_NAME)
-    if chat.completion is not None:
-        return _passed(chat, chat.completion, ask.spec)
-    return _broken(chat, await _list_models(ask), ask.spec)
+    asked = await chat(ask.spec, parameter, seconds=_chat_seconds(ask))
+    if asked.completion is None and _refuses_name(asked):
+        other = OLD_NAME if parameter == NEW_NAME else NEW_NAME
+        asked = await chat(ask.spec, other, seconds=_chat_seconds(ask))
+    return asked
+
+
+def _chat_seconds(ask: Ask) -> float:
+    left = ask.seconds()
+    return max(left - MODELS_SECONDS, left * (1 - MODELS_SHARE))
 
 
 async def _list_models(ask: Ask) -> ModelList:
@@ -72,7 +68,7 @@ async def _list_models(ask: Ask) -> ModelList:
         models_url(spec.base_url),
         policy=spec.egress,
         deadline=ask.seconds(MODELS_SECONDS),
-        headers=_headers(spec),
+        headers=lane_headers(spec),
         ca_file=spec.ca_file,
     )
     ids = _model_ids(read_json(got))
@@ -84,63 +80,40 @@ async def _list_models(ask: Ask) -> ModelList:
         "models",
         Status.NOT_TESTABLE if ids is None else Status.OK,
         say=say,
-        evidence=_evidence(spec, got, {}, {}),
+        evidence=lane_evidence(spec, got, {}, {}),
         duration_ms=got.timings.total_ms,
     )
     context: dict[str, object] = {} if got.status is None else {"models_status": got.status}
     return ModelList(step, context if ids is None else {**context, "models": ids})
 
 
-async def _chat(ask: Ask, parameter: str) -> Chat:
-    spec = ask.spec
-    left = ask.seconds()
-    params = {parameter: ANSWER_TOKENS}
-    messages = [{"role": "user", "content": PROMPT}]
-    got = await exchange(
-        "POST",
-        chat_url(spec.base_url),
-        policy=spec.egress,
-        deadline=max(left - MODELS_SECONDS, left * (1 - MODELS_SHARE)),
-        headers={**_headers(spec), "content-type": "application/json"},
-        content=json.dumps({"model": spec.model, "messages": messages, **params}).encode(),
-        ca_file=spec.ca_file,
-    )
-    body = read_json(got)
-    return Chat(
-        parameter=parameter,
-        evidence=_evidence(spec, got, params, _key_context(spec)),
-        completion=read_completion(got, body),
-        tokens=tokens_spent(body),
-    )
-
-
-def _passed(chat: Chat, completion: Completion, spec: LaneSpec) -> Found:
-    milliseconds = chat.evidence.timings.total_ms
+def _passed(asked: Chat, completion: Completion, spec: LaneSpec) -> Found:
+    milliseconds = asked.evidence.timings.total_ms
     step = Step(
         Rung.CHANNEL,
         "chat",
         Status.OK,
         say={
             "model": spec.model,
-            "status": _text(chat.evidence.status),
+            "status": _text(asked.evidence.status),
             "answered_by": completion.model,
             "finish_reason": completion.finish_reason,
-            "token_parameter": chat.parameter,
+            "token_parameter": asked.parameter,
         },
-        evidence=chat.evidence,
+        evidence=asked.evidence,
         duration_ms=milliseconds,
-        tokens=chat.tokens,
+        tokens=asked.tokens,
     )
     if not completion.json_type:
-        step = _wrongly_typed(step, chat.evidence)
-    return Found((step,), milliseconds, chat.parameter)
+        step = _wrongly_typed(step, asked.evidence)
+    return Found((step,), milliseconds, asked.parameter)
 
 
-def _broken(chat: Chat, listed: ModelList, spec: LaneSpec) -> Found:
-    context = {**chat.evidence.context, **listed.context}
-    say = {"model": spec.model, "status": _text(chat.evidence.status)}
-    evidence = replace(chat.evidence, context=context)
-    return Found((listed.step, broken_step(Rung.CHANNEL, "chat", spec, evidence, say, chat.tokens)))
+def _broken(asked: Chat, listed: ModelList, spec: LaneSpec) -> Found:
+    context = {**asked.evidence.context, **listed.context}
+    say = {"model": spec.model, "status": _text(asked.evidence.status)}
+    evidence = replace(asked.evidence, context=context)
+    return Found((listed.step, broken_step(Rung.CHANNEL, "chat", spec, evidence, say, asked.tokens)))
 
 
 def _wrongly_typed(step: Step, evidence: Evidence) -> Step:
@@ -157,35 +130,13 @@ def _wrongly_typed(step: Step, evidence: Evidence) -> Step:
     )
 
 
-def _refuses_name(chat: Chat) -> bool:
+def _refuses_name(asked: Chat) -> bool:
     """Tell whether the model wants the length field by its other name."""
-    return classify(chat.evidence).reason is Reason.MAX_TOKENS_PARAM_UNSUPPORTED
+    return classify(asked.evidence).reason is Reason.MAX_TOKENS_PARAM_UNSUPPORTED
 
 
 def _not_asked(reason: Reason) -> Step:
     return Step(Rung.CHANNEL, "chat", Status.NOT_TESTABLE, reason)
-
-
-def _headers(spec: LaneSpec) -> dict[str, str]:
-    headers = {"accept": "application/json"}
-    if spec.key:
-        headers["authorization"] = f"Bearer {spec.key.reveal()}"
-    return headers
-
-
-def _key_context(spec: LaneSpec) -> dict[str, object]:
-    """What may be told of the key."""
-    if not spec.key:
-        return {"authorization_header_sent": False}
-    return {"authorization_header_sent": True, "key": asdict(describe(spec.key))}
-
-
-def _evidence(
-    spec: LaneSpec, got: Exchange, params: Mapping[str, object], context: Mapping[str, object]
-) -> Evidence:
-    return evidence_of(
-        got, model=spec.model, params=params, lane=spec.lane, server=spec.kind, context=context
-    )
 
 
 def _model_ids(body: object) -> tuple[str, ...] | None:
