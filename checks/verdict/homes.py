@@ -88,19 +88,15 @@ PLAN_WORDS = re.compile(
 
 
 def of_another_vendor(view: View) -> Reason | None:
-    """The prefix is another vendor's, or the host hides behind a vendor's key form."""
+    """The prefix is one vendor's, and the host is another's or nobody's that takes such keys."""
     if keys.fits_host(view) is False:
         return Reason.AUTH_KEY_WRONG_PROVIDER
     # Azure keys are 32 hex digits or long opaque strings; none begins with "sk-".
     if servers.family(view) == "azure" and keys.prefix(view).startswith("sk-"):
         return Reason.AUTH_KEY_WRONG_PROVIDER
-    relayed = servers.hinted(view) in ("one-api", "new-api", "litellm") or servers.family(view) in (
-        "one-api",
-        "new-api",
-        "litellm",
-    )
-    foreign = keys.vendor(view) in ("anthropic", "openrouter", "groq", "xai", "google", "openai")
-    return Reason.AUTH_KEY_WRONG_PROVIDER if relayed and foreign and keys.prefix(view) != "sk-" else None
+    owner = keys.told_vendor(view) or (keys.vendor(view) if servers.is_relay(view) else "")
+    strange = bool(owner) and owner != servers.family(view) and not servers.vendor_of(view.url.host)
+    return Reason.AUTH_KEY_WRONG_PROVIDER if strange else None
 
 
 def in_the_wrong_header(view: View) -> Reason | None:

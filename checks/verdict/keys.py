@@ -95,19 +95,33 @@ def was_sent(view: View) -> bool | None:
 
 def prefix(view: View) -> str:
     """The start of the key, from the facts or from the server's masked echo; empty when unknown."""
-    told = view.words("key_prefix")
-    facts = view.fact("key")
-    if not told and isinstance(facts, Mapping):
-        told = str(facts.get("prefix", "")).lower()
+    told = told_prefix(view)
     if told:
         return told
     match = _KEY_LIKE.search(view.answer.said)
     return match["key"][:16] if match else ""
 
 
+def told_prefix(view: View) -> str:
+    """The start of the key that was sent, from the facts alone; empty when they do not say."""
+    told = view.words("key_prefix")
+    facts = view.fact("key")
+    if not told and isinstance(facts, Mapping):
+        told = str(facts.get("prefix", "")).lower()
+    return told
+
+
 def vendor(view: View) -> str:
     """The vendor whose keys begin like this one; empty when the prefix proves nothing."""
-    known = prefix(view)
+    return _owner(prefix(view))
+
+
+def told_vendor(view: View) -> str:
+    """The vendor of the key that was sent, by the facts alone; empty when the prefix proves nothing."""
+    return _owner(told_prefix(view))
+
+
+def _owner(known: str) -> str:
     return next((name for start, name in _PREFIXES if known.startswith(start)), "")
 
 

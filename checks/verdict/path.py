@@ -123,7 +123,7 @@ def missing_route(view: View) -> Reason:
         return told
     seen = paths(view)
     asked = seen[0]
-    if _is_other_dialect(view, seen) or _lists_models(view):
+    if _is_other_dialect(view, seen) or (has_version(asked) and _lists_models(view)):
         return Reason.API_DIALECT_MISMATCH
     if "//" in asked.rstrip("/") or _mixes_roots(view):
         return Reason.BASE_URL_WRONG_PATH
