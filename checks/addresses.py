@@ -162,6 +162,11 @@ def responses_url(base_url: str) -> str:
     return base_url + "/responses"
 
 
+def root_of(base_url: str) -> str:
+    """A clean base URL without its version segment: where servers keep health, metrics and accounts."""
+    return re.sub(r"/v\d{1,2}$", "", base_url)
+
+
 def join_preview(base_url: str) -> tuple[Joined, ...]:
     """What each client calls for a chat. They differ only where a base ends in slashes (measured)."""
     return tuple(Joined(client, join(base_url)) for client, join in _JOINS.items())

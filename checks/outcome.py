@@ -161,7 +161,9 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What one climb says. `rung` is the first broken rung, else the highest that passed;
-    `latency_ms` is the channel's time to its full answer, None when it gave none."""
+    `latency_ms` is the channel's time to its full answer, None when it gave none. `offered_base_url` is
+    the neighbour of the lane's base URL that answered as an API where the lane's own leads past it; None
+    when none was searched or found."""
 
     spec_id: str
     status: Status
@@ -174,3 +176,4 @@ class Outcome:
     latency_ms: float | None = None
     candidates: tuple[Reason, ...] = ()
     token_parameter: str | None = None
+    offered_base_url: str | None = None

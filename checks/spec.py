@@ -85,6 +85,10 @@ class LaneSpec:
     "degraded"; None means no limit. `token_budget` is what this climb may still spend, None for no
     cap. `token_parameter` is the name the model was last seen to take ("max_tokens" or
     "max_completion_tokens"); None lets the probe find out. `ca_file` adds a private CA's PEM file.
+    `negative` also asks without the key and with a wrong one, where a key is set; `repeat` asks a
+    failing chat once more where the failure may pass by itself. Both cost requests. `contract` asks,
+    after a chat that passed, for what this kind of lane needs beyond it; `prompt_length` and
+    `response_length` are what training will ask for, in tokens, None where the profile does not say.
     """
 
     id: str
@@ -100,3 +104,8 @@ class LaneSpec:
     token_parameter: str | None = None
     egress: EgressPolicy = field(default_factory=EgressPolicy)
     ca_file: str | None = None
+    negative: bool = False
+    repeat: bool = False
+    contract: bool = False
+    prompt_length: int | None = None
+    response_length: int | None = None

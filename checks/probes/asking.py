@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from ipaddress import ip_address
 from time import monotonic
@@ -19,7 +19,14 @@ LEAST_SECONDS: Final = 0.001
 
 # What the endpoint is not to blame for: it could not be asked, here and now.
 NOT_ASKED: Final = frozenset(
-    {Reason.EGRESS_DENIED, Reason.MODEL_MISSING, Reason.BUDGET_SPENT, Reason.ENGINE_FAULT}
+    {
+        Reason.EGRESS_DENIED,
+        Reason.MODEL_MISSING,
+        Reason.BUDGET_SPENT,
+        Reason.DEADLINE_SPENT,
+        Reason.ENGINE_FAULT,
+        Reason.ENGINE_ASLEEP,
+    }
 )
 
 
@@ -38,15 +45,25 @@ class Ask:
         left = self.ends - monotonic()
         return max(LEAST_SECONDS, left if at_most is None else min(left, at_most))
 
+    def affords(self, tokens: int) -> bool:
+        """Tell whether the budget still covers an answer of that length."""
+        return self.tokens_left is None or self.tokens_left >= tokens
+
+    def after(self, tokens: int) -> Ask:
+        """Return the same climb with that much less to spend."""
+        return self if self.tokens_left is None else replace(self, tokens_left=self.tokens_left - tokens)
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """A rung's steps in order. `latency_ms` is the time to a full answer; `token_parameter` the name of
-    the length field that the model took. None where no answer told."""
+    the length field that the model took; `offered_base_url` the base URL that answered in place of the
+    lane's. None where no answer told."""
 
     steps: tuple[Step, ...]
     latency_ms: float | None = None
     token_parameter: str | None = None
+    offered_base_url: str | None = None
 
 
 Probe = Callable[[Ask], Awaitable[Found]]

@@ -188,7 +188,7 @@ def _siblings(view: View) -> list[tuple[str, int | None]]:
         return [(str(url), _status(value)) for url, value in list(found.items())[:20]]
     if not isinstance(found, list | tuple):
         return []
-    pairs = [item for item in found[:20] if isinstance(item, Mapping)]
+    pairs = [item for item in found[:20] if isinstance(item, Mapping) and item.get("proves") is not False]
     return [(str(item.get("url", "")), _status(item.get("status"))) for item in pairs]
 
 
