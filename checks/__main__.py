@@ -52,6 +52,12 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("code", metavar="CODE")
     explain.add_argument("--lang", choices=("en", "zh"), default="en")
     explain.set_defaults(command=_explain)
+    lint = commands.add_parser("lint", help="say what readers will make of configuration files")
+    lint.add_argument("files", nargs="+", metavar="FILE", help="files that are used together; - reads one")
+    lint.add_argument("--reader", metavar="NAME", help="who reads them: docker, shell, node, litellm …")
+    lint.add_argument("--json", action="store_true", help="print one JSON object a finding")
+    lint.add_argument("--lang", choices=("en", "zh"), default="en")
+    lint.set_defaults(command=_lint)
     return parser
 
 
@@ -122,6 +128,12 @@ def _explain(options: argparse.Namespace) -> int:
     for number, step in enumerate(told.fix, 1):
         print(f"{number}. {step}")
     return PASSED
+
+
+def _lint(options: argparse.Namespace) -> int:
+    from checks.lint.command import run
+
+    return run(options)
 
 
 def _unusable(text: str) -> int:

@@ -1,0 +1,1 @@
+"""Parsers: one file a format, each tolerant, each with the line of every setting."""
