@@ -7,7 +7,6 @@ import contextlib
 import random
 import socket
 import ssl
-import struct
 import threading
 from collections import deque
 from collections.abc import Coroutine, Sequence
@@ -29,15 +28,16 @@ from checks.simulator.http import (
     read_request,
     write_reply,
 )
+from checks.simulator.wire import ABORT, HANG_SECONDS
 
 BACKLOG = 128
 KEPT_REQUESTS = 1000
 """The newest requests that a running server remembers."""
 STOP_SECONDS = 5.0
+HANDSHAKE_GRACE_SECONDS = 0.5
 SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "cookie"})
 TLS_HANDSHAKE = 0x16
 """The first byte of a TLS client."""
-ABORT = struct.pack("ii", 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,7 @@ class Server:
         self._chance = random.Random()  # noqa: S311 - spreads delays, guards nothing
         self._fillers: list[socket.socket] = []
         self._connections: set[asyncio.Task[None]] = set()
+        self._shaking_hands: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name=f"simulated {family}", daemon=True)
 
@@ -157,6 +158,9 @@ class Server:
 
     async def _close(self) -> None:
         self._loop.remove_reader(self._listener)
+        # A handshake that is cancelled before its transport has begun would leave that transport open.
+        if self._shaking_hands:
+            await asyncio.wait(self._shaking_hands, timeout=HANDSHAKE_GRACE_SECONDS)
         tasks = list(self._connections)
         for task in tasks:
             task.cancel()
@@ -230,7 +234,8 @@ class Server:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
             return True
         if fault is not None and fault.accept == "hang":
-            await asyncio.Event().wait()
+            await asyncio.sleep(HANG_SECONDS)
+            return True
         return False
 
     async def _streams(self, connection: socket.socket) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -238,7 +243,13 @@ class Server:
         tls = self._tls if self._tls and await self._first_byte(connection) == TLS_HANDSHAKE else None
         reader = asyncio.StreamReader(limit=HEAD_LIMIT, loop=self._loop)
         protocol = asyncio.StreamReaderProtocol(reader, loop=self._loop)
-        transport, _ = await self._loop.connect_accepted_socket(lambda: protocol, connection, ssl=tls)
+        serving = asyncio.current_task()
+        if tls and serving:
+            self._shaking_hands.add(serving)
+        try:
+            transport, _ = await self._loop.connect_accepted_socket(lambda: protocol, connection, ssl=tls)
+        finally:
+            self._shaking_hands.discard(serving)
         return reader, asyncio.StreamWriter(transport, protocol, reader, self._loop)
 
     async def _first_byte(self, connection: socket.socket) -> int:

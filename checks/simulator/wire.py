@@ -10,15 +10,17 @@ from functools import lru_cache
 
 from checks.simulator.http import Reply, Script, head_of
 
+HANG_SECONDS = 120.0
 DRIP_SECONDS = 1.0
 """Between two bytes of a dripping answer."""
 MIB = 1024 * 1024
+ABORT = struct.pack("ii", 1, 0)
+"""The linger option that turns a close into an RST."""
 
 
 async def hang(writer: asyncio.StreamWriter) -> None:
-    """Say nothing until the client gives up."""
-    while not writer.is_closing():
-        await asyncio.sleep(0.05)
+    """Say nothing for longer than any client waits, yet not for ever."""
+    await asyncio.sleep(HANG_SECONDS)
 
 
 async def hang_up(writer: asyncio.StreamWriter) -> None:
@@ -28,7 +30,7 @@ async def hang_up(writer: asyncio.StreamWriter) -> None:
 
 async def reset(writer: asyncio.StreamWriter) -> None:
     """Close with an RST instead of a FIN."""
-    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
     writer.transport.abort()
 
 
