@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
@@ -26,7 +26,8 @@ _STAND_IN: Final = {
     Rung.AGENT: "agent",
     Rung.ROLLOUT: "rollout",
 }
-_SUPPORTING: Final = frozenset({"models"})  # steps that never decide
+_SUPPORTING: Final = frozenset({"models", "responses", "sampling"})  # steps that never decide
+_TIMED: Final = "chat"  # the step whose answer the lane's latency is
 _WORST_FIRST: Final = (Status.DOWN, Status.DEGRADED, Status.NOT_TESTABLE)
 
 
@@ -91,12 +92,14 @@ def _judged_by_latency(found: Found, limit_ms: int | None) -> tuple[Step, ...]:
     """A full answer that took longer than the lane allows is a degraded step."""
     if limit_ms is None or found.latency_ms is None or found.latency_ms <= limit_ms:
         return found.steps
-    *before, last = found.steps
-    if last.status is not Status.OK:
-        return found.steps
-    say = {**last.say, "latency_ms": str(round(found.latency_ms)), "limit_ms": str(limit_ms)}
-    slow = replace(last, status=Status.DEGRADED, reason=Reason.LATENCY_OVER_LIMIT, say=say)
-    return (*before, slow)
+    late = {"latency_ms": str(round(found.latency_ms)), "limit_ms": str(limit_ms)}
+    return tuple(_slow(step, late) if step.name == _TIMED else step for step in found.steps)
+
+
+def _slow(step: Step, late: Mapping[str, str]) -> Step:
+    if step.status is not Status.OK:
+        return step
+    return replace(step, status=Status.DEGRADED, reason=Reason.LATENCY_OVER_LIMIT, say={**step.say, **late})
 
 
 def _outcome(spec: LaneSpec, steps: list[Step], now: datetime, duration_ms: float, found: Found) -> Outcome:

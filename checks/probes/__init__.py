@@ -6,12 +6,12 @@ from typing import Final
 
 from checks.outcome import Rung
 from checks.probes.asking import Ask, Found, Probe
-from checks.probes.channel import channel
+from checks.probes.contracts import channel_under_contract
 from checks.probes.network import network
 
 PROBES: Final[dict[Rung, Probe]] = {
     Rung.NETWORK: network,
-    Rung.CHANNEL: channel,
+    Rung.CHANNEL: channel_under_contract,
 }
 
 __all__ = ["PROBES", "Ask", "Found", "Probe"]

@@ -12,6 +12,7 @@ from checks.simulator.call import Call
 from checks.simulator.http import Answer, Reply, as_json
 
 ANSWER = "All of it works."
+MOST_SAMPLES = 16
 ARGUMENTS: Mapping[str, object] = {
     "string": "SELECT 1",
     "integer": 1,
@@ -29,30 +30,52 @@ def model_list(call: Call, **extra: object) -> Reply:
     return as_json({"object": "list", "data": entries})
 
 
-def completion(call: Call, *, parts: Callable[[Call], dict[str, Any]] | None = None) -> Answer:
-    """A chat completion for what was asked, streamed when asked so.
+def completion(
+    call: Call, *, parts: Callable[[Call], dict[str, Any]] | None = None, most: int = MOST_SAMPLES
+) -> Answer:
+    """A chat completion for what was asked, streamed when asked so, of at most `most` samples.
 
-    `parts` gives further fields: the key "choice" is merged into the choice, the rest into the body.
+    `parts` gives further fields: the key "choice" is merged into each choice, the rest into the body.
     """
-    body = _whole(call)
+    body = _whole(call, most)
     for name, value in (parts(call) if parts else {}).items():
         if name == "choice":
-            body["choices"][0].update(value)
+            for choice in body["choices"]:
+                choice.update(value)
         else:
             body[name] = value
     return _streamed(body) if call.asked.get("stream") else as_json(body)
 
 
-def _whole(call: Call) -> dict[str, Any]:
+def responses(call: Call) -> Reply:
+    """The same answer in the shape of OpenAI's other route."""
+    said = {"type": "output_text", "text": ANSWER, "annotations": []}
+    message = {"type": "message", "role": "assistant", "status": "completed", "content": [said]}
+    return as_json(
+        {
+            "id": f"resp_{call.count('response'):08x}",
+            "object": "response",
+            "status": "completed",
+            "model": call.model,
+            "output": [message],
+            "usage": {"input_tokens": 9, "output_tokens": 4, "total_tokens": 13},
+        }
+    )
+
+
+def _whole(call: Call, most: int) -> dict[str, Any]:
     message, finish = _message(call)
     prompt = prompt_length(call)
-    spoken = len(token_ids(message))
+    wanted = call.asked.get("n")
+    count = max(1, min(wanted if isinstance(wanted, int) else 1, most))
+    spoken = len(token_ids(message)) * count
+    choice = {"message": message, "logprobs": None, "finish_reason": finish}
     return {
         "id": f"chatcmpl-{call.count('completion'):08x}",
         "object": "chat.completion",
         "created": int(time.time()),
         "model": call.model,
-        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": finish}],
+        "choices": [{"index": at} | choice for at in range(count)],
         "usage": {"prompt_tokens": prompt, "completion_tokens": spoken, "total_tokens": prompt + spoken},
     }
 

@@ -236,6 +236,12 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "length_refused": Fault(
             "takes neither name of the length", "max_tokens_param_unsupported", by("openai", Q.length_refused)
         ),
+        "new_length_refused": Fault(
+            "is older than max_completion_tokens",
+            "max_tokens_param_unsupported",
+            by("vllm", Q.new_length_refused),
+            asks="new_length",
+        ),
         "temperature_refused": Fault(
             "takes only its own temperature",
             "param_value_unsupported",
@@ -377,6 +383,12 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "stream_cut": Fault(
             "breaks off its stream", "stream_truncated", by(ALL, A.stream_cut), asks="stream"
         ),
+        "stream_ignored": Fault(
+            "answers a stream's question with one JSON",
+            "stream_framing_mismatch",
+            by("vendor one-api new-api", A.stream_ignored),
+            asks="stream",
+        ),
         "cut_body": Fault("breaks off its answer", "stream_truncated", by(ALL, A.cut_body)),
         "sse_unasked": Fault(
             "streams without being asked", "stream_framing_mismatch", by(ALL, A.sse_unasked)
@@ -390,6 +402,9 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "no_ready_pod": Fault("has no replica that is ready", "server_not_ready", by("vllm", A.no_ready_pod)),
         "engine_dead": Fault("has lost its engine", "engine_crashed", by("vllm", A.engine_dead)),
         "asleep": Fault("sleeps while training updates", "request_timeout", by("vllm", A.asleep)),
+        "development_mode": Fault(
+            "shows its development routes to everyone", "", by("vllm", A.development_mode)
+        ),
         "slow": Fault("takes seconds to answer", "", by(ALL, A.slow)),
         "flaky": Fault("refuses every second chat", "upstream_overloaded", by(ALL, A.flaky)),
         # server_flags

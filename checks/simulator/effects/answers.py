@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -157,6 +158,10 @@ EVENTS = (
     b'data: {"id":"chatcmpl-0","object":"chat.completion.chunk",'
     b'"choices":[{"index":0,"delta":{"content":"All"}}]}\n\n'
 )
+LAST_EVENT = (
+    b'data: {"id":"chatcmpl-0","object":"chat.completion.chunk",'
+    b'"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+)
 sse_unasked = on_chat(canned(200, EVENTS + b"data: [DONE]\n\n", "text/event-stream; charset=utf-8"))
 done_glued_on = on_chat(
     lambda call: replace(
@@ -168,10 +173,19 @@ empty_chunk = on_chat(
         200,
         b'data: {"id":"","choices":[],"object":"","prompt_filter_results":[]}\n\n'
         + EVENTS
+        + LAST_EVENT
         + b"data: [DONE]\n\n",
         "text/event-stream; charset=utf-8",
     )
 )
+
+
+def stream_ignored(call: Call, proceed: Proceed) -> Answer:
+    """One plain completion, whatever the stream flag said."""
+    body = json.dumps({**call.asked, "stream": False}).encode()
+    return completion(replace(call, request=replace(call.request, body=body)))
+
+
 stream_cut = on_chat(lambda call: wire.cut_stream(Reply(200, EVENTS * 4, "text/event-stream")))
 
 
@@ -231,6 +245,17 @@ def asleep(call: Call, proceed: Proceed) -> Answer:
     if call.request.path == "/metrics":
         return as_text(engines.vllm_metrics(call, awake=False))
     return wire.hang if call.is_chat and call.admitted else proceed()
+
+
+def development_mode(call: Call, proceed: Proceed) -> Answer:
+    """vLLM started with its development routes: listed, and open whatever the key."""
+    pages = {
+        "/is_sleeping": {"is_sleeping": False},
+        "/is_paused": {"is_paused": False},
+        "/openapi.json": {"openapi": "3.1.0", "paths": {name: {"post": {}} for name in engines.DEVELOPMENT}},
+    }
+    page = pages.get(call.request.path)
+    return as_json(page) if page is not None and call.request.method == "GET" else proceed()
 
 
 def flaky(call: Call, proceed: Proceed) -> Answer:

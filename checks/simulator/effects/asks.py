@@ -26,6 +26,7 @@ ASKS: Mapping[str, Callable[[Call], bool]] = {
     "image": lambda call: any(part.get("type") == "image_url" for part in _parts(call)),
     "logprobs": lambda call: bool(call.asked.get("logprobs")),
     "long_answer": lambda call: engines.wanted_tokens(call.asked) > 8192,
+    "new_length": lambda call: "max_completion_tokens" in call.asked,
     "no_json": lambda call: not call.asked,
     "stream": lambda call: bool(call.asked.get("stream")),
     "temperature": lambda call: "temperature" in call.asked,

@@ -44,6 +44,15 @@ def _new_name_only(call: Call) -> Answer:
 
 length_refused = on_chat(_no_length)
 length_renamed = on_chat(_new_name_only)
+new_length_refused = on_chat(
+    canned(
+        400,
+        flat(
+            "[{'type': 'extra_forbidden', 'loc': ('body', 'max_completion_tokens'), "
+            "'msg': 'Extra inputs are not permitted'}]"
+        ),
+    )
+)
 temperature_refused = on_chat(
     canned(
         400,

@@ -11,6 +11,7 @@ from checks.simulator.completions import (
     model_list,
     prompt_length,
     reshaped,
+    responses,
     rollout_fields,
     token_ids,
 )
@@ -18,6 +19,8 @@ from checks.simulator.http import Answer, Reply, as_json, as_text
 
 VLLM_GUARDED = ("/v1", "/v2", "/inference")
 """The only prefixes vLLM asks a key for; everything else stays open."""
+DEVELOPMENT = ("/sleep", "/wake_up", "/collective_rpc", "/update_weights", "/v1/chat/completions")
+"""A part of what vLLM's development mode lists."""
 SGLANG_OPEN = ("/health", "/ready", "/metrics")
 """The only prefixes SGLang asks no key for."""
 
@@ -29,6 +32,8 @@ def vllm(call: Call) -> Answer:
         return as_json({"error": "Unauthorized"}, 401)
     if call.is_chat:
         return _vllm_chat(call)
+    if path == "/v1/responses" and call.request.method == "POST":
+        return responses(call) if call.model in call.site.models else _unknown_model(call)
     routes = {
         "/health": lambda: Reply(200),
         "/ping": lambda: Reply(200),
@@ -71,9 +76,7 @@ def _vllm_chat(call: Call) -> Answer:
     if not isinstance(asked.get("messages"), list):
         return vllm_error(400, "Bad Request", "1 validation error:\n  Field required", "body.messages")
     if call.model not in call.site.models:
-        known = ", ".join(call.site.models)
-        text = f"The model `{call.model}` does not exist. Valid aliases: {known}"
-        return vllm_error(404, "NotFoundError", text, "model")
+        return _unknown_model(call)
     wanted, room = wanted_tokens(asked), call.site.max_model_len
     if wanted > room:
         text = f"max_tokens={wanted} cannot be greater than max_model_len={room}."
@@ -82,6 +85,12 @@ def _vllm_chat(call: Call) -> Answer:
         text = f"This model's maximum context length is {room} tokens; the prompt exceeds it."
         return vllm_error(400, "BadRequestError", text, "input_tokens")
     return completion(call, parts=_vllm_fields)
+
+
+def _unknown_model(call: Call) -> Reply:
+    known = ", ".join(call.site.models)
+    text = f"The model `{call.model}` does not exist. Valid aliases: {known}"
+    return vllm_error(404, "NotFoundError", text, "model")
 
 
 def wanted_tokens(asked: dict[str, Any]) -> int:
@@ -128,11 +137,11 @@ def _sglang_chat(call: Call) -> Answer:
 
 
 def _sglang_extras(call: Call, body: dict[str, Any]) -> None:
-    choice = body["choices"][0]
-    choice["matched_stop"] = 151_645
-    choice["message"] |= {"reasoning_content": None, "tool_calls": choice["message"].get("tool_calls")}
-    if call.asked.get("logprobs"):
-        choice["logprobs"] = logprobs_of(choice["message"])
-    if call.asked.get("return_token_ids"):
-        choice["prompt_token_ids"] = list(range(body["usage"]["prompt_tokens"]))
-        choice["response_token_ids"] = token_ids(choice["message"])
+    for choice in body["choices"]:
+        choice["matched_stop"] = 151_645
+        choice["message"] |= {"reasoning_content": None, "tool_calls": choice["message"].get("tool_calls")}
+        if call.asked.get("logprobs"):
+            choice["logprobs"] = logprobs_of(choice["message"])
+        if call.asked.get("return_token_ids"):
+            choice["prompt_token_ids"] = list(range(body["usage"]["prompt_tokens"]))
+            choice["response_token_ids"] = token_ids(choice["message"])

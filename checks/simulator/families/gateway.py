@@ -84,12 +84,14 @@ def served(call: Call) -> list[str]:
 
 
 def _rewrite(call: Call, body: dict[str, Any], mode: str) -> None:
-    """What the gateway asks of its upstream beyond the agent's wish: its own model, ids, log-probs."""
-    choice = body["choices"][0]
+    """What the gateway asks of its upstream beyond the agent's wish: its own model, ids, in training
+    log-probs."""
     body["model"] = served(call)[0]
     body["prompt_token_ids"] = list(range(body["usage"]["prompt_tokens"]))
-    choice["token_ids"] = token_ids(choice["message"])
-    choice["logprobs"] = logprobs_of(choice["message"]) if mode == "train" else None
+    for choice in body["choices"]:
+        choice["token_ids"] = token_ids(choice["message"])
+        if mode == "train" or call.asked.get("logprobs"):
+            choice["logprobs"] = logprobs_of(choice["message"])
 
 
 def _remember(call: Call, rollout: str, said: Answer) -> None:

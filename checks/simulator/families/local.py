@@ -35,7 +35,7 @@ def ollama_error(status: int, text: str) -> Reply:
 def _ollama_chat(call: Call) -> Answer:
     if call.model not in call.site.models:
         return ollama_error(404, f'model "{call.model}" not found, try pulling it first')
-    return completion(call, parts=lambda _: {"system_fingerprint": "fp_ollama"})
+    return completion(call, parts=lambda _: {"system_fingerprint": "fp_ollama"}, most=1)
 
 
 def lmstudio(call: Call) -> Answer:

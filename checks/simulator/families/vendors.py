@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checks.simulator.call import Call, credential
-from checks.simulator.completions import completion, model_list, rollout_fields
+from checks.simulator.completions import completion, model_list, responses, rollout_fields
 from checks.simulator.http import Answer, Reply, as_json
 
 NEW_LENGTH_NAME = ("o1", "o3", "o4", "gpt-5")
@@ -34,11 +34,17 @@ def openai(call: Call) -> Answer:
 
 def _openai(call: Call) -> Answer:
     path, method = call.request.path, call.request.method
-    if not call.is_chat and (path, method) != ("/v1/models", "GET"):
+    other = (path, method) == ("/v1/responses", "POST")
+    if not call.is_chat and not other and (path, method) != ("/v1/models", "GET"):
         return error(404, f"Invalid URL ({method} {path})", "invalid_request_error")
     if not call.admitted:
         return openai_refusal(call)
-    return _openai_chat(call) if call.is_chat else model_list(call, owned_by="organization-owner")
+    if not call.is_chat and not other:
+        return model_list(call, owned_by="organization-owner")
+    if call.model not in call.site.models:
+        text = f"The model `{call.model}` does not exist or you do not have access to it."
+        return error(404, text, "invalid_request_error", "model_not_found")
+    return responses(call) if other else _openai_chat(call)
 
 
 def openai_refusal(call: Call) -> Reply:
@@ -55,9 +61,6 @@ def _openai_chat(call: Call) -> Answer:
         return error(
             400, "Missing required parameter: 'messages'.", "invalid_request_error", param="messages"
         )
-    if call.model not in call.site.models:
-        text = f"The model `{call.model}` does not exist or you do not have access to it."
-        return error(404, text, "invalid_request_error", "model_not_found")
     if "max_tokens" in call.asked and call.model.startswith(NEW_LENGTH_NAME):
         return old_length_name()
     return completion(call)

@@ -14,6 +14,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "image": {"messages": [{"role": "user", "content": [_IMAGE]}]},
     "logprobs": {"logprobs": True},
     "long_answer": {"max_tokens": 100_000},
+    "new_length": {"max_completion_tokens": 8},
     "no_json": {},
     "response_format": {"response_format": {"type": "json_schema"}},
     "stream": {"stream": True},
