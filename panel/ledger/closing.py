@@ -37,8 +37,11 @@ def close_many(results: Iterable[tuple[Run, Outcome]], now: datetime) -> list[Ru
     A run that was closed, missed or taken by another worker meanwhile is left as it is, so no run
     ends twice. Evidence older than what a lane's state stands on is counted, and changes no state.
     """
+    pairs = {run.pk: (run, outcome) for run, outcome in results}
+    if not pairs:
+        return []
     with transaction.atomic():
-        closed = [_close(run, outcome, now) for run, outcome in _still_ours(results)]
+        closed = [_close(run, outcome, now) for run, outcome in _still_ours(pairs)]
         if closed:
             _write(sorted(closed, key=lambda each: each.at))
     return [each.run for each in closed]
@@ -55,8 +58,7 @@ class _Closed:
         return self.run.check_order.lane_id
 
 
-def _still_ours(results: Iterable[tuple[Run, Outcome]]) -> list[tuple[Run, Outcome]]:
-    pairs = {run.pk: (run, outcome) for run, outcome in results}
+def _still_ours(pairs: dict[int, tuple[Run, Outcome]]) -> list[tuple[Run, Outcome]]:
     held = (
         Run.objects.select_for_update()
         .filter(pk__in=pairs, state=Run.State.RUNNING)

@@ -54,15 +54,16 @@ def due_checks(count: int) -> list[Check]:
 @contextmanager
 def impatient(milliseconds: int) -> Iterator[None]:
     """Give up on a locked row after a moment instead of the usual seconds."""
+    word, usual = (
+        ("PRAGMA busy_timeout", 20_000) if connection.vendor == "sqlite" else ("SET lock_timeout", 0)
+    )
     with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            cursor.execute(f"PRAGMA busy_timeout={milliseconds}")
-        else:
-            cursor.execute(f"SET lock_timeout='{milliseconds}ms'")
+        cursor.execute(f"{word}={milliseconds}")
     try:
         yield
     finally:
-        connection.close()
+        with connection.cursor() as cursor:
+            cursor.execute(f"{word}={usual}")
 
 
 @contextmanager
