@@ -11,7 +11,7 @@ from typing import Final
 
 from checks.egress.faults import chain_of
 from checks.outcome import Evidence, Failure, FailureKind, Outcome, Rung, Status, Step
-from checks.probes import PROBES, Ask, Found
+from checks.probes import INFORMING, PROBES, Ask, Found
 from checks.reason import Reason
 from checks.redact import Redactor
 from checks.spec import LaneSpec
@@ -26,7 +26,8 @@ _STAND_IN: Final = {
     Rung.AGENT: "agent",
     Rung.ROLLOUT: "rollout",
 }
-_SUPPORTING: Final = frozenset({"models", "responses", "sampling"})  # steps that never decide
+# Steps that never decide.
+_SUPPORTING: Final = INFORMING | {"models", "candidates", "wedge", "negative"}
 _TIMED: Final = "chat"  # the step whose answer the lane's latency is
 _WORST_FIRST: Final = (Status.DOWN, Status.DEGRADED, Status.NOT_TESTABLE)
 
@@ -49,12 +50,20 @@ async def climb(spec: LaneSpec) -> Outcome:
         latest = await _ask(rung, Ask(spec, begun + spec.deadline, now, left))
         steps += _judged_by_latency(latest, spec.latency_limit_ms)
         tokens += sum(step.tokens for step in latest.steps)
-        found = Found(
-            (), latest.latency_ms or found.latency_ms, latest.token_parameter or found.token_parameter
-        )
+        found = _learned(found, latest)
     outcome = _outcome(spec, steps, now, (monotonic() - begun) * 1000, found)
     masked: Outcome = Redactor([spec.key] if spec.key else []).value(outcome)
     return masked
+
+
+def _learned(before: Found, latest: Found) -> Found:
+    """What the rungs so far have told, without their steps."""
+    return Found(
+        (),
+        latest.latency_ms or before.latency_ms,
+        latest.token_parameter or before.token_parameter,
+        latest.offered_base_url or before.offered_base_url,
+    )
 
 
 async def _ask(rung: Rung, ask: Ask) -> Found:
@@ -118,6 +127,7 @@ def _outcome(spec: LaneSpec, steps: list[Step], now: datetime, duration_ms: floa
         latency_ms=found.latency_ms,
         candidates=decisive.candidates if decisive else (),
         token_parameter=found.token_parameter,
+        offered_base_url=found.offered_base_url,
     )
 
 

@@ -9,12 +9,12 @@ from checks.outcome import Rung, Status, Step
 from checks.probes.asking import Ask, Found
 from checks.probes.channel import channel
 from checks.probes.chat import OLD_NAME
-from checks.probes.contracts import agent, engine, replay, rollout
+from checks.probes.contracts import agent, engine, frameworks, replay, rollout
 from checks.probes.contracts.question import PACE, Clause, Terms
 from checks.reason import Reason
 from checks.spec import LaneKind
 
-__all__ = ["CONTRACTS", "channel_under_contract"]
+__all__ = ["CONTRACTS", "INFORMING", "channel_under_contract"]
 
 CONTRACTS: Final[dict[LaneKind, tuple[Clause, ...]]] = {
     LaneKind.AGENT: (
@@ -24,6 +24,12 @@ CONTRACTS: Final[dict[LaneKind, tuple[Clause, ...]]] = {
         agent.stream_false,
         agent.max_completion_tokens,
         agent.responses,
+        frameworks.forced_tool,
+        frameworks.json_schema,
+        frameworks.developer_role,
+        frameworks.content_parts,
+        frameworks.image,
+        frameworks.template_kwargs,
     ),
     LaneKind.REPLAY: (replay.litellm_id, replay.parameters, replay.sampling),
     LaneKind.ROLLOUT: (
@@ -35,6 +41,20 @@ CONTRACTS: Final[dict[LaneKind, tuple[Clause, ...]]] = {
         rollout.samples,
     ),
 }
+
+INFORMING: Final = frozenset(
+    {
+        "responses",
+        "forced_tool",
+        "json_schema",
+        "developer_role",
+        "content_parts",
+        "image",
+        "template_kwargs",
+        "sampling",
+    }
+)
+"""Steps that say something worth knowing and never decide on a lane."""
 
 
 async def channel_under_contract(ask: Ask) -> Found:

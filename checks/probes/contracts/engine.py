@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from ipaddress import ip_address
 from typing import Final
@@ -89,11 +89,14 @@ async def routes(terms: Terms) -> Step:
     found = [name for name in STEERING if isinstance(listed, Mapping) and name in listed]
     if not found and await _flag(terms, "is_sleeping"):
         found = ["/is_sleeping"]
-    say = {"routes": ", ".join(found[:MAX_ROUTES]), "count": str(len(found))} if found else {"count": "0"}
-    step = Step(
-        Rung.CHANNEL, "routes", Status.OK, say={**say, "peer": page.peer}, duration_ms=page.timings.total_ms
-    )
-    if not found or _is_loopback(page.peer):
+    return replace(open_routes(found, page.peer), duration_ms=page.timings.total_ms)
+
+
+def open_routes(found: Sequence[str], peer: str) -> Step:
+    """Return the step of these routes, reached at `peer` ("address:port"): a finding beyond loopback."""
+    say = {"routes": ", ".join(found[:MAX_ROUTES]), "count": str(len(found)), "peer": peer}
+    step = Step(Rung.CHANNEL, "routes", Status.OK, say={name: text for name, text in say.items() if text})
+    if not found or _is_loopback(peer):
         return step
     reason = Reason.DEVELOPMENT_ROUTES_OPEN
     return replace(step, status=Status.DEGRADED, reason=reason, candidates=(reason,))
