@@ -84,17 +84,16 @@ def location_base(url: str, location: str) -> str | None:
 
     None where it leaves the host, gives up https or points to no chat route.
     """
-    target = urljoin(url, location.strip())
-    here, there = urlsplit(url), urlsplit(target)
+    try:
+        target = urljoin(url, location.strip())
+        here, there = urlsplit(url), urlsplit(target)
+        base = clean_base_url(target).url
+    except ValueError:  # an AddressError too: a query, a user name, a port that is none
+        return None
     if not there.path.rstrip("/").endswith("/chat/completions"):
         return None
-    try:
-        base = clean_base_url(target).url
-        same_host = here.hostname == there.hostname
-    except ValueError:  # also an AddressError: a query, a user name, a port that is none
-        return None
     safe = there.scheme == "https" or here.scheme == "http"
-    return base if same_host and safe else None
+    return base if safe and here.hostname == there.hostname else None
 
 
 def _lanes(spec: LaneSpec, failed: Evidence) -> Iterator[LaneSpec]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -10,8 +11,11 @@ from checks.addresses import models_url
 from checks.egress import exchange
 from checks.outcome import Evidence, Rung, Status, Step
 from checks.probes.asking import Ask, Found, broken_step
+from checks.probes.candidates import search
 from checks.probes.chat import ANSWER_TOKENS, NEW_NAME, OLD_NAME, Chat, chat, lane_evidence, lane_headers
 from checks.probes.completion import Completion, read_json
+from checks.probes.negative import negative
+from checks.probes.wedge import Reading, is_engine, is_silent, look, watched
 from checks.reason import Reason
 from checks.spec import LaneSpec
 from checks.verdict import classify
@@ -20,6 +24,10 @@ MODELS_SECONDS: Final = 3.0
 MODELS_SHARE: Final = 0.2  # of the time left, kept back so that a silent chat leaves the list its turn
 MAX_MODELS: Final = 200
 MAX_MODEL_ID: Final = 200
+WATCHED_FROM: Final = 1 / 3  # of the chat's time; an engine silent for that long is looked at meanwhile
+PASSING_LAYERS: Final = frozenset({"server", "gateway", "rate"})  # what the next moment may mend
+REPEAT_AFTER: Final = 0.5  # seconds
+REPEAT_SHARE: Final = 0.25  # of the time left, when that is less
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +39,20 @@ class ModelList:
 
 
 async def channel(ask: Ask) -> Found:
-    """Ask for one completion; where none comes, ask for the model list too, as supporting evidence.
+    """Ask for one completion; where none comes, ask for the model list too, as supporting evidence, and
+    follow up what the failure leaves open.
 
     That the list is absent or refused breaks nothing, and a completion needs no support: it would only
     double what each pass costs both sides.
     """
     if not ask.spec.model:
         return Found((_not_asked(Reason.MODEL_MISSING),))
-    if ask.tokens_left is not None and ask.tokens_left < ANSWER_TOKENS:
+    if not ask.affords(ANSWER_TOKENS):
         return Found((_not_asked(Reason.BUDGET_SPENT),))
-    asked = await _chat(ask)
+    asked, reading = await watched(ask.spec, _chat(ask), _chat_seconds(ask) * WATCHED_FROM)
     if asked.completion is not None:
-        return _passed(asked, asked.completion, ask.spec)
-    return _broken(asked, await _list_models(ask), ask.spec)
+        return await _with_negative(ask, _passed(asked, asked.completion, ask.spec))
+    return await _followed(ask.after(asked.tokens), asked, await _list_models(ask), reading)
 
 
 async def _chat(ask: Ask) -> Chat:
@@ -59,6 +68,60 @@ async def _chat(ask: Ask) -> Chat:
 def _chat_seconds(ask: Ask) -> float:
     left = ask.seconds()
     return max(left - MODELS_SECONDS, left * (1 - MODELS_SHARE))
+
+
+async def _with_negative(ask: Ask, found: Found) -> Found:
+    """Go on to what must be refused, where the lane asks for it."""
+    if not ask.spec.negative:
+        return found
+    spent = sum(step.tokens for step in found.steps)
+    step = await negative(ask.after(spent), found.token_parameter or OLD_NAME)
+    return found if step is None else replace(found, steps=(*found.steps, step))
+
+
+async def _followed(ask: Ask, asked: Chat, listed: ModelList, reading: Reading | None) -> Found:
+    """Follow up a chat that failed: neighbours of a wrong path, the state of a silent engine, one more
+    try of what may pass by itself."""
+    context = {**asked.evidence.context, **listed.context}
+    failed = replace(asked, evidence=replace(asked.evidence, context=context))
+    reason = classify(failed.evidence).reason
+    if reason.layer == "path":
+        return await _among_neighbours(ask, failed, listed)
+    if is_silent(failed.evidence) and is_engine(ask.spec, listed.step.evidence):
+        looked = await look(ask, reading, listed.step.status is Status.OK)
+        told = _with_context(failed, engine_state=looked.say["engine"])
+        return Found((listed.step, _broken(told, ask.spec), looked))
+    if ask.spec.repeat and (reason.layer in PASSING_LAYERS or reason is Reason.CONNECTION_RESET):
+        return await _repeated(ask, failed, listed)
+    return Found((listed.step, _broken(failed, ask.spec)))
+
+
+async def _among_neighbours(ask: Ask, failed: Chat, listed: ModelList) -> Found:
+    searched = await search(ask, failed.evidence, failed.parameter)
+    told = _with_context(failed, siblings=searched.siblings)
+    steps = (listed.step, _broken(told, ask.spec), searched.step)
+    return Found(steps, offered_base_url=searched.base_url)
+
+
+async def _repeated(ask: Ask, failed: Chat, listed: ModelList) -> Found:
+    """Ask the same once more: an endpoint that then answers is unsteady, not down."""
+    broken = _broken(failed, ask.spec)
+    await asyncio.sleep(min(REPEAT_AFTER, ask.seconds() * REPEAT_SHARE))
+    if not ask.affords(ANSWER_TOKENS):
+        return Found((listed.step, broken))
+    again = await chat(ask.spec, failed.parameter, seconds=ask.seconds())
+    tokens = broken.tokens + again.tokens
+    if again.completion is None:
+        say = {**broken.say, "repeated": "2 of 2", "again": str(classify(again.evidence).reason)}
+        return Found((listed.step, replace(broken, say=say, tokens=tokens)))
+    say = {**broken.say, "flapping": "1 of 2"}
+    unsteady = replace(broken, status=Status.DEGRADED, say=say, tokens=tokens)
+    return Found((listed.step, unsteady), again.evidence.timings.total_ms, again.parameter)
+
+
+def _with_context(asked: Chat, **facts: object) -> Chat:
+    context = {**asked.evidence.context, **facts}
+    return replace(asked, evidence=replace(asked.evidence, context=context))
 
 
 async def _list_models(ask: Ask) -> ModelList:
@@ -109,11 +172,9 @@ def _passed(asked: Chat, completion: Completion, spec: LaneSpec) -> Found:
     return Found((step,), milliseconds, asked.parameter)
 
 
-def _broken(asked: Chat, listed: ModelList, spec: LaneSpec) -> Found:
-    context = {**asked.evidence.context, **listed.context}
+def _broken(asked: Chat, spec: LaneSpec) -> Step:
     say = {"model": spec.model, "status": _text(asked.evidence.status)}
-    evidence = replace(asked.evidence, context=context)
-    return Found((listed.step, broken_step(Rung.CHANNEL, "chat", spec, evidence, say, asked.tokens)))
+    return broken_step(Rung.CHANNEL, "chat", spec, asked.evidence, say, asked.tokens)
 
 
 def _wrongly_typed(step: Step, evidence: Evidence) -> Step:

@@ -401,9 +401,13 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "loading": Fault("is loading its model", "server_not_ready", by("vllm vendor", A.loading)),
         "no_ready_pod": Fault("has no replica that is ready", "server_not_ready", by("vllm", A.no_ready_pod)),
         "engine_dead": Fault("has lost its engine", "engine_crashed", by("vllm", A.engine_dead)),
-        "asleep": Fault("sleeps while training updates", "request_timeout", by("vllm", A.asleep)),
+        "asleep": Fault("sleeps while training updates", "engine_asleep", by("vllm", A.asleep)),
         "development_mode": Fault(
             "shows its development routes to everyone", "", by("vllm", A.development_mode)
+        ),
+        "wedged": Fault("is stuck with a request running", "engine_wedged", by("vllm", A.wedged)),
+        "crawling": Fault(
+            "generates too slowly to answer in time", "request_timeout", by("vllm", A.crawling)
         ),
         "slow": Fault("takes seconds to answer", "", by(ALL, A.slow)),
         "flaky": Fault("refuses every second chat", "upstream_overloaded", by(ALL, A.flaky)),

@@ -11,6 +11,7 @@ from checks.verdict import (
     client_config,
     context,
     dns,
+    engine,
     gateway,
     lookalikes,
     model,
@@ -41,6 +42,7 @@ _OWN: Mapping[FailureKind, Reason] = {
 
 # No answer: what stopped the client before the wire, then from the far end of the wire back.
 _FAILURES: tuple[Rule, ...] = (
+    *engine.FAILURES,
     *proxy.FAILURES,
     *model.FAILURES[:1],
     dns.poisoned,

@@ -26,6 +26,7 @@ _ALWAYS: Mapping[Reason, tuple[Reason, ...]] = {
     Reason.BAD_GATEWAY_UPSTREAM_DOWN: (Reason.SERVER_NOT_READY,),
     Reason.OAUTH_ENV_CONFLICT: (Reason.AUTH_INVALID_KEY,),
     Reason.REQUEST_TIMEOUT: (Reason.CONNECT_TIMEOUT,),
+    Reason.ENGINE_WEDGED: (Reason.REQUEST_TIMEOUT,),
 }
 
 

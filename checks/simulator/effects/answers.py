@@ -258,6 +258,21 @@ def development_mode(call: Call, proceed: Proceed) -> Answer:
     return as_json(page) if page is not None and call.request.method == "GET" else proceed()
 
 
+def wedged(call: Call, proceed: Proceed) -> Answer:
+    """vLLM stuck: alive, listed, a request running, and not one token more."""
+    if call.request.path == "/metrics":
+        return as_text(engines.vllm_metrics(call, awake=True, running=1, tokens=4_096))
+    return wire.hang if call.is_chat and call.admitted else proceed()
+
+
+def crawling(call: Call, proceed: Proceed) -> Answer:
+    """vLLM at work on more than it can serve in time: no answer yet, and tokens all the while."""
+    if call.request.path == "/metrics":
+        tokens = 4_096 + 7 * call.count("crawling")
+        return as_text(engines.vllm_metrics(call, awake=True, running=1, tokens=tokens))
+    return wire.hang if call.is_chat and call.admitted else proceed()
+
+
 def flaky(call: Call, proceed: Proceed) -> Answer:
     """Every second chat is refused by a busy server."""
     if call.is_chat and call.admitted and call.count("flaky") % 2:

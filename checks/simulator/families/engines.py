@@ -54,15 +54,18 @@ def _vllm_models(call: Call) -> Reply:
     return model_list(call, owned_by="vllm", root="/models/local", max_model_len=call.site.max_model_len)
 
 
-def vllm_metrics(call: Call, *, awake: bool) -> str:
-    """The Prometheus text, with the gauge that tells a sleeping engine from a busy one."""
-    model = call.site.models[0] if call.site.models else ""
+def vllm_metrics(call: Call, *, awake: bool, running: int = 0, tokens: int | None = None) -> str:
+    """The Prometheus text, with the gauge that tells a sleeping engine from a busy one; `tokens` is the
+    counter of generated ones, left out where the engine was started without its statistics."""
+    labels = f'engine="0",model_name="{call.site.models[0] if call.site.models else ""}"'
+    counter = "" if tokens is None else f"vllm:generation_tokens_total{{{labels}}} {float(tokens)}\n"
     return (
         "# TYPE vllm:num_requests_running gauge\n"
-        f'vllm:num_requests_running{{engine="0",model_name="{model}"}} 0.0\n'
-        f'vllm:num_requests_waiting{{engine="0",model_name="{model}"}} 0.0\n'
+        f"vllm:num_requests_running{{{labels}}} {float(running)}\n"
+        f"vllm:num_requests_waiting{{{labels}}} 0.0\n"
+        f"{counter}"
         "# TYPE vllm:engine_sleep_state gauge\n"
-        f'vllm:engine_sleep_state{{engine="0",model_name="{model}",sleep_state="awake"}} {float(awake)}\n'
+        f'vllm:engine_sleep_state{{{labels},sleep_state="awake"}} {float(awake)}\n'
     )
 
 
