@@ -1,4 +1,5 @@
-"""What is wrong with a bundle before anybody loads it: closed codes; the pages have the sentences."""
+"""What is wrong with a bundle, or between its lanes, before anybody loads it: closed codes; the pages have
+the sentences."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from checks.addresses import same_origin
 from checks.hostnames import is_loopback
 from checks.outcome import Status
 from checks.spec import EndpointKind, LaneKind
@@ -27,6 +29,10 @@ class ProblemCode(StrEnum):
     GATEWAY_PASSES_NO_KEY = "gateway_passes_no_key"
     UPSTREAM_WITHOUT_VERSION = "upstream_without_version"
     PAST_THE_GATEWAY = "past_the_gateway"
+    SAME_HOST_DIFFERENT_KEYS = "same_host_different_keys"
+    MIXED_IDS = "mixed_ids"
+    GATEWAY_OPEN = "gateway_open"
+    MODEL_NAMES_UNEQUAL = "model_names_unequal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,48 @@ def _past_the_gateway(bundle: Bundle, lane: BundleLane) -> bool:
     return bundle.generation == "1.x" and lane.kind is LaneKind.AGENT and not lane.is_gateway
 
 
+def _same_host_different_keys(bundle: Bundle, lane: BundleLane) -> bool:
+    """Two lanes call one server with two keys: one of them tends to be the forgotten one."""
+    return lane.is_keyed and any(
+        other.is_keyed
+        and same_origin(other.base_url, lane.base_url)
+        and (other.endpoint_name, other.key_name) != (lane.endpoint_name, lane.key_name)
+        for other in bundle.lanes
+    )
+
+
+def _mixed_ids(bundle: Bundle, lane: BundleLane) -> bool:
+    """One server is asked for one model by two spellings: in another case, or with a prefix in front."""
+    return any(
+        other.model != lane.model
+        and same_origin(other.base_url, lane.base_url)
+        and _bare(other.model) == _bare(lane.model)
+        for other in bundle.lanes
+    )
+
+
+def _bare(model: str) -> str:
+    return model.lower().rpartition("/")[2]
+
+
+def _open_gateway(bundle: Bundle, lane: BundleLane) -> bool:
+    """A gateway whose key is empty serves whoever reaches it (Agent-Lightning 1.0.2 starts that way)."""
+    return lane.is_gateway and not lane.is_keyed and not is_loopback(lane.host)
+
+
+def _unequal_names(bundle: Bundle, lane: BundleLane) -> bool:
+    """The gateway's model name, the trainer's path and the served name must be one string; "auto" is
+    replaced by the gateway."""
+    agent = bundle.lane(LaneKind.AGENT)
+    return (
+        bundle.generation == "1.x"
+        and lane.kind is LaneKind.ROLLOUT
+        and agent is not None
+        and agent.is_gateway
+        and agent.model not in ("", "auto", lane.model)
+    )
+
+
 _RULES: dict[ProblemCode, Callable[[Bundle, BundleLane], bool]] = {
     ProblemCode.LOOPBACK_ADDRESS: _loopback,
     ProblemCode.EMPTY_MODEL: _no_model,
@@ -95,4 +143,8 @@ _RULES: dict[ProblemCode, Callable[[Bundle, BundleLane], bool]] = {
     ProblemCode.GATEWAY_PASSES_NO_KEY: _keyed_upstream,
     ProblemCode.UPSTREAM_WITHOUT_VERSION: _unversioned_upstream,
     ProblemCode.PAST_THE_GATEWAY: _past_the_gateway,
+    ProblemCode.SAME_HOST_DIFFERENT_KEYS: _same_host_different_keys,
+    ProblemCode.MIXED_IDS: _mixed_ids,
+    ProblemCode.GATEWAY_OPEN: _open_gateway,
+    ProblemCode.MODEL_NAMES_UNEQUAL: _unequal_names,
 }

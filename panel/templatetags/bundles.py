@@ -22,6 +22,14 @@ PROBLEMS: dict[str, Promise] = {
         "The 1.x gateway appends to the base URL as it stands, and it ends in no version segment."
     ),
     "past_the_gateway": _("The agent calls past the 1.x gateway, so nothing is recorded of it."),
+    "same_host_different_keys": _("Another lane calls the same host with another key."),
+    "mixed_ids": _("Another lane spells the same model differently on this host."),
+    "gateway_open": _(
+        "The gateway has no key and listens beyond its own machine: whoever reaches it may use it."
+    ),
+    "model_names_unequal": _(
+        "The gateway and the trainer name the model differently; both names must be the same string."
+    ),
 }
 _ASSIGNMENT = re.compile(r"(?P<before>(?:export\s+)?)(?P<name>[A-Za-z_]\w*)(?P<sign>\s*=\s*)(?P<value>.*)")
 _MASK = "\u00b7" * 4

@@ -44,7 +44,11 @@ ROLLOUT = BundleLane(
     proof=PROOF,
 )
 GATEWAY = replace(
-    AGENT, base_url="http://10.0.0.7:8080", endpoint_name="Gate", endpoint_kind=EndpointKind.GATEWAY
+    AGENT,
+    base_url="http://10.0.0.7:8080",
+    model=ROLLOUT.model,
+    endpoint_name="Gate",
+    endpoint_kind=EndpointKind.GATEWAY,
 )
 
 

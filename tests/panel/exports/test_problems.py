@@ -85,3 +85,41 @@ def test_an_agent_of_the_new_generation_that_passes_by_the_gateway_is_told() -> 
 def test_a_problem_names_its_lane() -> None:
     bundle = make_bundle(AGENT, replace(REPLAY, model=""))
     assert problems(bundle) == (Problem(ProblemCode.EMPTY_MODEL, LaneKind.REPLAY),)
+
+
+def codes_between(*lanes: BundleLane, generation: Generation = "0.x") -> set[ProblemCode]:
+    return {problem.code for problem in problems(make_bundle(*lanes, generation=generation))}
+
+
+def test_two_keys_on_one_host_are_told() -> None:
+    replay = replace(AGENT, kind=LaneKind.REPLAY, endpoint_name="Relay, old", key_name="v1")
+    assert codes_between(AGENT, replay) == {ProblemCode.SAME_HOST_DIFFERENT_KEYS}
+
+
+def test_one_key_on_one_host_is_no_conflict() -> None:
+    assert codes_between(AGENT, replace(AGENT, kind=LaneKind.REPLAY)) == set()
+
+
+@pytest.mark.parametrize("spelling", ["DeepSeek-v3.2", "openai/deepseek-v3.2"])
+def test_one_model_in_two_spellings_on_one_host_is_told(spelling: str) -> None:
+    assert codes_between(AGENT, replace(AGENT, kind=LaneKind.REPLAY, model=spelling)) == {
+        ProblemCode.MIXED_IDS
+    }
+
+
+def test_two_models_on_one_host_are_no_conflict() -> None:
+    assert codes_between(AGENT, replace(AGENT, kind=LaneKind.REPLAY, model="deepseek-r2")) == set()
+
+
+def test_a_gateway_without_a_key_is_open_to_whoever_reaches_it() -> None:
+    gateway = replace(GATEWAY, needs_key=False, key_name="", key=None)
+    assert ProblemCode.GATEWAY_OPEN in codes_between(gateway, ROLLOUT, generation="1.x")
+
+
+def test_a_gateway_and_a_trainer_that_name_the_model_differently_are_told() -> None:
+    gateway = replace(GATEWAY, model="qwen3-8b")
+    assert codes_between(gateway, ROLLOUT, generation="1.x") == {ProblemCode.MODEL_NAMES_UNEQUAL}
+
+
+def test_auto_is_what_the_gateway_replaces() -> None:
+    assert codes_between(replace(GATEWAY, model="auto"), ROLLOUT, generation="1.x") == set()
