@@ -35,7 +35,7 @@ LOOPBACK = EgressPolicy(allowed=(ip_network("127.0.0.0/8"),))
 KEYS = {"azure": "0123456789abcdef0123456789abcdef"}
 """The keys of families that have a form of their own."""
 KINDS = {kind.value: kind for kind in EndpointKind}
-PATIENCE = {"deaf", "accept_and_hang", "hang", "asleep", "drip", "slow"}
+PATIENCE = {"deaf", "accept_and_hang", "hang", "asleep", "wedged", "crawling", "drip", "slow"}
 """Faults that cost seconds: they are met all at once."""
 SHORT, LONG = 1.0, 8.0
 
