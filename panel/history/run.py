@@ -13,7 +13,7 @@ RUNGS = (1, 2, 3, 4, 5)
 PHASES = ("dns", "connect", "tls", "wait", "transfer")
 PASSED = ("ok", "degraded")
 # A step that only helps to explain: a server without a model list still answers chats.
-SUPPORTING = ("models",)
+SUPPORTING = ("models", "candidates", "wedge", "negative")
 _WORST_FIRST = ("down", "not_testable", "degraded", "not_reached", "ok")
 _CERTIFICATE = ("subject", "issuer", "names", "not_before", "not_after", "tls_version")
 
