@@ -144,8 +144,9 @@ class Verdict:
 @dataclass(frozen=True, slots=True)
 class Step:
     """One question asked on one rung. `name` is stable and lower case: "resolve", "connect",
-    "tls", "models", "chat". `say` holds values for the sentence on the page (address, status,
-    model). `tokens` were counted from usage."""
+    "tls", "models", "chat", and those of the lane contracts (`checks.probes.contracts`). `say` holds
+    values for the sentence on the page (address, status, model). `tokens` were counted from usage.
+    """
 
     rung: Rung
     name: str

@@ -140,7 +140,7 @@ def _judged(name: str, terms: Terms, answer: Answer, read: EventStream) -> Step:
         return unkept(name, answer, Reason.ANSWER_TOO_LARGE)
     if read.unreadable:
         return unkept(name, answer, Reason.STREAM_FRAMING_MISMATCH)
-    choices = [_first_of(chunk) for chunk in chunks]
+    choices = [first_choice(chunk) for chunk in chunks]  # a filter's first and a usage's last have none
     finish = next((str(one["finish_reason"]) for one in choices if one.get("finish_reason")), "")
     content_type = answer.got.header("content-type")
     say = {
@@ -167,11 +167,6 @@ def _misframed(name: str, terms: Terms, answer: Answer) -> Step:
     if step.reason is not Reason.UNEXPLAINED:
         return step
     return unkept(name, answer, Reason.STREAM_FRAMING_MISMATCH)
-
-
-def _first_of(chunk: Mapping[str, object]) -> Mapping[str, object]:
-    """The chunk's first choice; empty for a filter's first chunk and a usage's last, which have none."""
-    return first_choice(chunk)
 
 
 def _spent(chunks: list[Mapping[str, object]], terms: Terms) -> int:

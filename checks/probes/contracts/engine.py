@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -48,9 +49,9 @@ STEERING: Final = (
 
 async def engine(terms: Terms) -> Step:
     """Say version, sleep and pause. An engine that went to sleep since the chat is busy, not broken."""
-    version = await served_version(terms)
-    sleeping = await _flag(terms, "is_sleeping")
-    paused = await _flag(terms, "is_paused")
+    version, sleeping, paused = await asyncio.gather(
+        served_version(terms), _flag(terms, "is_sleeping"), _flag(terms, "is_paused")
+    )
     say = {"version": version, "sleeping": sleeping, "paused": paused}
     if is_too_old(version):
         say["token_ids_since"] = ".".join(map(str, FIRST_WITH_IDS))
