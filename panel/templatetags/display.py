@@ -25,6 +25,7 @@ register = template.Library()
 
 register.filter("state_word", words.state_word)
 register.filter("rung_name", words.rung_name)
+register.filter("rung_label", words.rung_label)
 register.filter("lane_name", words.lane_name)
 register.filter("environment_name", words.environment_name)
 register.filter("phase_name", words.phase_name)
@@ -234,7 +235,8 @@ def place_name(place: str) -> str:
 @register.filter
 def range_name(name: str) -> str:
     """Return "24 h" for the range "24h"."""
-    return f"{name[:-1]}{clock.THIN}{gettext('h') if name.endswith('h') else gettext('d')}"
+    sentence = gettext("%(n)s h") if name.endswith("h") else gettext("%(n)s d")
+    return sentence % {"n": name[:-1]}
 
 
 @register.filter

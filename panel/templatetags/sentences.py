@@ -12,6 +12,7 @@ from panel.templatetags.words import rung_name
 
 # At the head of a sentence a small number is a word.
 COUNTS: dict[int, Promise] = {
+    1: pgettext_lazy("number of lanes, first word of a sentence", "One"),
     2: pgettext_lazy("number of lanes, first word of a sentence", "Two"),
     3: pgettext_lazy("number of lanes, first word of a sentence", "Three"),
     4: pgettext_lazy("number of lanes, first word of a sentence", "Four"),
@@ -78,11 +79,11 @@ def headline(overview: Overview) -> str:
 
 
 def _down(lanes: int, causes: int) -> str:
+    if lanes == 1:
+        return gettext("One lane down")
     if causes <= 1:
-        return _counted(ngettext("One lane down", "%(count)s lanes down, one cause", lanes), lanes)
-    sentence = ngettext(
-        "%(count)s lane down, %(causes)d causes", "%(count)s lanes down, %(causes)d causes", lanes
-    )
+        return _counted(gettext("%(count)s lanes down, one cause"), lanes)
+    sentence = gettext("%(count)s lanes down, %(causes)d causes")
     return sentence % {"count": _count(lanes), "causes": causes}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext, pgettext_lazy
 
@@ -52,6 +53,11 @@ def state_word(state: str) -> str:
 def rung_name(number: int | None) -> str:
     """Return the name of a rung, empty for none."""
     return str(RUNGS[number]) if number in RUNGS else ""
+
+
+def rung_label(number: int) -> str:
+    """Return a rung's number with its name, for short lines: "2 Channel"."""
+    return gettext("%(number)d %(name)s") % {"number": number, "name": rung_name(number)}
 
 
 def lane_name(kind: str) -> str:

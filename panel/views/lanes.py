@@ -58,7 +58,7 @@ def run_now(request: HttpRequest, team: str, code: str) -> HttpResponse:
     kinds = [kind for kind in request.POST.getlist("lane") if kind in history.KINDS]
     runs = checks.run_now(actor=member, profile=row, kinds=kinds)
     if not runs:
-        messages.info(request, _("A run is under way already."))
+        messages.info(request, _("Nothing runs: the lane is not in use."))
     return _back(member, code, kinds[0] if kinds else history.KINDS[0])
 
 

@@ -1,4 +1,4 @@
-"""A team in the middle of its day: five profiles, lanes in every state, thirty days behind them."""
+"""A team in the middle of its day: four profiles, lanes in every state, days of hours behind them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Scene:
         return found
 
 
-def scene(now: datetime = NOW) -> Scene:
-    """Make the team as it stands at `now`."""
+def scene(now: datetime = NOW, days: int = 2) -> Scene:
+    """Make the team as it stands at `now`, with so many days of hours behind it."""
     team = make.team("atlas-agents", name="Atlas Agents")
     people = {
         role.name.lower(): make.member(team, role, make.user(f"{email}@team.example", name=name))
@@ -64,15 +64,16 @@ def scene(now: datetime = NOW) -> Scene:
     canary = _profile(team, "grpo-canary", "staging", relay, "qwen3-32b-instruct", rollout=host)
     search = _profile(team, "search-agent", "production", spare, "deepseek-v3.2", rollout=host)
     nightly = _profile(team, "nightly-eval", "batch", spare, "deepseek-v3.2", rollout=host)
-    for profile in (grpo, canary):
-        _live(profile, "agent", "ooodd", now)
-        _live(profile, "replay", "ooooo", now)
-        _live(profile, "rollout", "ooogo", now)
-    _live(search, "agent", "ooooo", now)
-    _live(search, "replay", "oooon", now)
-    _live(search, "rollout", "ooggg", now)
+    _live(
+        [(profile, "agent", "ooodd") for profile in (grpo, canary)]
+        + [(profile, "replay", "ooooo") for profile in (grpo, canary)]
+        + [(profile, "rollout", "ooogo") for profile in (grpo, canary)]
+        + [(search, "agent", "ooooo"), (search, "replay", "oooon"), (search, "rollout", "ooggg")],
+        now,
+        days,
+    )
+    _live([(nightly, "rollout", "ooooo")], now - timedelta(minutes=40), days)
     _pause(nightly, ("agent", "replay"), people["owner"], now)
-    _live(nightly, "rollout", "ooooo", now - timedelta(minutes=40))
     with_audit(people["lead"], grpo)
     ledger.beat("tick", now - timedelta(seconds=1))
     return Scene(down=grpo, now=now, **people)
@@ -106,21 +107,26 @@ def _profile(team, name, environment, endpoint, model, *, rollout) -> Profile:  
     return row
 
 
-def _live(profile: Profile, kind: str, letters: str, now: datetime) -> None:
-    """Give a lane thirty days of hours, then one real run a letter up to now."""
-    check = Check.objects.select_related("lane__profile").get(lane__profile=profile, lane__kind=kind)
-    _hours(check.lane, now)
-    for number, letter in enumerate(letters):
-        at = now - timedelta(minutes=2 * (len(letters) - number), seconds=-90)
-        run = make.run(check, at)
-        (started,) = ledger.start([run.pk], at)
-        ledger.close_many([(started, outcome(run, letter, kind, at))], at + timedelta(seconds=1))
+def _live(stories: list[tuple[Profile, str, str]], now: datetime, days: int) -> None:
+    """Give lanes (profile, kind) their past hours, then one real run a letter up to now, a batch a time."""
+    checks = Check.objects.select_related("lane__profile")
+    lanes = [
+        (checks.get(lane__profile=profile, lane__kind=kind), letters) for profile, kind, letters in stories
+    ]
+    LaneHour.objects.bulk_create([hour for check, _ in lanes for hour in _hours(check.lane, now, days)])
+    for number in range(5):
+        at = now - timedelta(minutes=2 * (5 - number), seconds=-90)
+        runs = {make.run(check, at).pk: (check.lane.kind, letters[number]) for check, letters in lanes}
+        started = ledger.start(list(runs), at)
+        ledger.close_many(
+            [(run, outcome(run, *runs[run.pk], at)) for run in started], at + timedelta(seconds=1)
+        )
 
 
-def _hours(lane: Lane, now: datetime) -> None:
+def _hours(lane: Lane, now: datetime, days: int) -> list[LaneHour]:
     base = {"agent": 410, "replay": 300, "rollout": 1200}[lane.kind]
     hours = []
-    for back in range(1, 24 * 30):
+    for back in range(1, 24 * days):
         hour = (now - timedelta(hours=back)).replace(minute=0, second=0, microsecond=0)
         if back in (15, 16):
             continue
@@ -133,7 +139,7 @@ def _hours(lane: Lane, now: datetime) -> None:
                 **({"ok": 24} if bad == "ok" else {"ok": 18, bad: 6}),
             )
         )  # fmt: skip
-    LaneHour.objects.bulk_create(hours)
+    return hours
 
 
 def _pause(profile: Profile, kinds: tuple[str, ...], by: Membership, now: datetime) -> None:
@@ -150,7 +156,7 @@ NETWORK = Evidence(
 PEER = {"peer": "192.0.2.7:443", "tls_version": "TLSv1.3", "addresses": "192.0.2.7"}
 
 
-def outcome(run: Run, letter: str, kind: str, at: datetime) -> Outcome:
+def outcome(run: Run, kind: str, letter: str, at: datetime) -> Outcome:
     """An outcome as the engine gives it: o ok, g slow, d key refused, n key missing."""
     reached = Step(Rung.NETWORK, "tls", Status.OK, say=PEER, evidence=NETWORK, duration_ms=38)
     status, reason, code, body = {

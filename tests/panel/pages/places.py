@@ -1,0 +1,38 @@
+"""Every page that a test walks through, by name."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+
+from panel.models import Endpoint, Membership, Run
+from tests.panel.pages.scene import Scene
+
+FOR_VIEWERS = (
+    "overview", "profiles", "profile", "versions", "run", "endpoints", "endpoint", "keys", "activity", "members",
+    "settings",
+)  # fmt: skip
+FOR_ENGINEERS = ("profile_export",)
+FOR_LEADS = (
+    "profile_new", "profile_edit", "profile_delete", "endpoint_new", "endpoint_edit", "endpoint_delete", "key_add",
+    "key_destroy", "member_edit",
+)  # fmt: skip
+OF_TEAMS = FOR_VIEWERS + FOR_ENGINEERS + FOR_LEADS
+OUTSIDE = ("me", "help", "account_change_password", "account_logout")
+FOR_NOBODY = ("account_login", "account_signup", "account_inactive")
+OF_ENDPOINTS = ("endpoint", "endpoint_edit", "endpoint_delete", "key_add", "key_destroy")
+
+
+def address(name: str, atlas: Scene) -> str:
+    """Return where a page of the scene is found."""
+    if name in OUTSIDE + FOR_NOBODY:
+        return reverse(name)
+    if name == "run":
+        return reverse(name, args=[atlas.slug, Run.objects.filter(status="down").latest("slot").code])
+    if name in OF_ENDPOINTS:
+        return reverse(name, args=[atlas.slug, Endpoint.objects.get(name="relay-main").code])
+    if name == "member_edit":
+        return reverse(name, args=[atlas.slug, Membership.objects.get(pk=atlas.viewer.pk).code])
+    if name in ("overview", "profiles", "endpoints", "keys", "activity", "members", "settings", "profile_new",
+                "endpoint_new"):  # fmt: skip
+        return reverse(name, args=[atlas.slug])
+    return reverse(name, args=[atlas.slug, atlas.down.code])
