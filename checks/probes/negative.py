@@ -18,7 +18,8 @@ from checks.verdict import classify
 
 NEGATIVE_SECONDS: Final = 10.0
 SHORT_ANSWER: Final = 16  # tokens; whether there is an answer at all is the question
-LONGEST_ADDED: Final = 16
+ADDED: Final = 16  # characters, where there is nothing to change
+BOTH: Final = 2  # requests
 
 _REFUSED: Final = frozenset({401, 403})
 _REFUSING_LAYERS: Final = frozenset({"auth", "oauth"})
@@ -61,7 +62,7 @@ def wrong_key(key: Masked) -> Masked:
     prefix = describe(key).prefix
     made = prefix + "".join(_random_like(character) for character in value[len(prefix) :])
     if made == value:  # too short, or without a letter to change
-        made += "".join(secrets.choice(string.ascii_lowercase) for _ in range(LONGEST_ADDED))
+        made += "".join(secrets.choice(string.ascii_lowercase) for _ in range(ADDED))
     return Masked(made)
 
 
@@ -82,6 +83,8 @@ def _step(spec: LaneSpec, chats: dict[str, Chat]) -> Step:
     duration = sum(asked.evidence.timings.total_ms for asked in chats.values())
     tokens = sum(asked.tokens for asked in chats.values())
     say = {**said, **statuses}
+    if len(chats) < BOTH and "answered" not in said.values():
+        say["budget"] = "spent"
     if "answered" in said.values():
         return Step(
             Rung.CHANNEL,
@@ -107,7 +110,7 @@ def _step(spec: LaneSpec, chats: dict[str, Chat]) -> Step:
 
 
 def _all_refused(said: Iterable[str], asked: int) -> bool:
-    return asked == 2 and all(word == "refused" for word in said)
+    return asked == BOTH and all(word == "refused" for word in said)
 
 
 def _said(asked: Chat) -> str:
