@@ -225,7 +225,14 @@ no_ready_pod = anywhere(
         {"server": "envoy"},
     )
 )
-slow = on_chat(lambda call: replace(_plain(call), delay=SLOW_SECONDS))
+
+
+def slow(call: Call, proceed: Proceed) -> Answer:
+    """The family's own answer, with all that was asked of it, late."""
+    said = proceed()
+    if not isinstance(said, Reply) or not call.is_chat or not call.admitted:
+        return said
+    return replace(said, delay=SLOW_SECONDS)
 
 
 def engine_dead(call: Call, proceed: Proceed) -> Answer:
