@@ -45,6 +45,7 @@ __all__ = [
     "profile_for",
     "profiles_of",
     "run_for",
+    "somebody",
     "versions_of",
 ]
 
@@ -67,6 +68,13 @@ def member_of(user: Person, slug: str, role: Role = Role.VIEWER) -> Membership:
     if not member.may(role):
         raise PermissionDenied(role.label)
     return member
+
+
+def somebody(user: Person) -> User:
+    """Return who is signed in; raises Http404 for nobody in particular."""
+    if not isinstance(user, User):
+        raise Http404
+    return user
 
 
 def memberships_of(user: Person) -> QuerySet[Membership]:

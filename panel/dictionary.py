@@ -9,6 +9,7 @@ from django.utils.translation import get_language, override
 
 from checks import reasons
 from checks.reason import Reason
+from checks.verdict import pasted
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ MENDS_BY_CODE = {
 }
 
 
-CODES = frozenset(reason.value for reason in Reason)
+BY_CODE = {reason.value: reason for reason in Reason}
 
 
 def entry(code: str, facts: Mapping[str, str] | None = None) -> Entry:
@@ -63,7 +64,7 @@ def entry(code: str, facts: Mapping[str, str] | None = None) -> Entry:
 
 def known(code: str) -> bool:
     """Tell whether the dictionary has this code."""
-    return code in CODES
+    return code in BY_CODE
 
 
 def everything() -> list[Entry]:
@@ -82,13 +83,11 @@ def in_both(code: str) -> list[tuple[str, Entry]]:
 
 def causes_of(text: str) -> list[Entry]:
     """Return what may stand behind an error text that somebody pasted, likeliest first."""
-    from checks.verdict import pasted
-
     return [entry(reason) for reason in pasted.causes_of(text)]
 
 
 def _reason(code: str) -> Reason:
-    return Reason(code) if code in CODES else Reason.UNEXPLAINED
+    return BY_CODE.get(code, Reason.UNEXPLAINED)
 
 
 def _steps(fix: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:

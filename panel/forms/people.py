@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from zoneinfo import available_timezones
 
 from django import forms
@@ -101,12 +101,11 @@ class MeForm(forms.Form):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        zones = self.fields["zone"]
-        assert isinstance(zones, forms.ChoiceField)
+        zones = cast(forms.ChoiceField, self.fields["zone"])
         own = _("as this instance, %(zone)s") % {"zone": settings.DISPLAY_ZONE}
         zones.choices = [("", own), *((name, name) for name in sorted(available_timezones()))]
 
 
 def _offer_roles(field: forms.Field, highest: int) -> None:
-    assert isinstance(field, forms.ChoiceField)
-    field.choices = [(value, label) for value, label in Role.choices if value <= highest]
+    choice = cast(forms.ChoiceField, field)
+    choice.choices = [(value, label) for value, label in Role.choices if value <= highest]

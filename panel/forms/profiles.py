@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.db.models import QuerySet
@@ -24,7 +24,7 @@ INTERVAL_CHOICES = (
 )
 
 
-class EndpointChoice(forms.ModelChoiceField):
+class EndpointChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # not generic when it runs
     """One of the team's endpoints, by its code."""
 
     def label_from_instance(self, obj: Any) -> str:
@@ -50,9 +50,11 @@ class ProfileForm(forms.Form):
     key = KeyField(label=_("Key"), required=False, help_text=_("Sealed on save, and never shown again."))
     no_key = forms.BooleanField(label=_("This server needs no key"), required=False)
     model = forms.CharField(
-        label=_("Model"), max_length=200, help_text=_("The id that the endpoint knows, such as qwen3-32b-instruct."),
+        label=_("Model"),
+        max_length=200,
+        help_text=_("The id that the endpoint knows, such as qwen3-32b-instruct."),
         widget=forms.TextInput(attrs={"class": "mono", "autocomplete": "off", "spellcheck": "false"}),
-    )  # fmt: skip
+    )
     environment = forms.ChoiceField(label=_("Environment"), choices=Profile.Environment.choices)
     generation = forms.ChoiceField(label=_("Framework"), choices=Profile.Generation.choices)
     engineers_take_keys = forms.BooleanField(
@@ -63,9 +65,7 @@ class ProfileForm(forms.Form):
 
     def __init__(self, *args: Any, endpoints: QuerySet[Endpoint], **options: Any) -> None:
         super().__init__(*args, **options)
-        choice = self.fields["endpoint"]
-        assert isinstance(choice, forms.ModelChoiceField)
-        choice.queryset = endpoints
+        cast(EndpointChoice, self.fields["endpoint"]).queryset = endpoints
         self.taken = {endpoint.name for endpoint in endpoints}
 
     def clean(self) -> dict[str, Any]:
@@ -119,21 +119,30 @@ class LaneForm(forms.Form):
         empty_label=_("as the profile"),
     )
     model = forms.CharField(
-        label=_("Model"), max_length=200, required=False,
-        widget=forms.TextInput(attrs={"class": "mono", "autocomplete": "off", "placeholder": _("as the profile")}),
-    )  # fmt: skip
+        label=_("Model"),
+        max_length=200,
+        required=False,
+        widget=forms.TextInput(
+            attrs={"class": "mono", "autocomplete": "off", "placeholder": _("as the profile")}
+        ),
+    )
     latency_limit_ms = forms.IntegerField(
         label=_("Latency limit, ms"), required=False, min_value=1, max_value=600_000
     )
     interval_s = forms.TypedChoiceField(label=_("Checked"), choices=INTERVAL_CHOICES, coerce=int, initial=300)
 
-    def __init__(self, *args: Any, kind: str, endpoints: QuerySet[Endpoint], **options: Any) -> None:
-        super().__init__(*args, prefix=kind, **options)
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None,
+        *,
+        kind: str,
+        initial: dict[str, Any],
+        endpoints: QuerySet[Endpoint],
+    ) -> None:
+        super().__init__(data, prefix=kind, initial=initial)
         self.kind = kind
-        choice, interval = self.fields["endpoint"], self.fields["interval_s"]
-        assert isinstance(choice, forms.ModelChoiceField)
-        assert isinstance(interval, forms.TypedChoiceField)
-        choice.queryset = endpoints
+        cast(EndpointChoice, self.fields["endpoint"]).queryset = endpoints
+        interval = cast(forms.TypedChoiceField, self.fields["interval_s"])
         kept = self.initial.get("interval_s", 300)
         if kept not in INTERVALS:  # set by other means than this form: offered, so that saving keeps it
             interval.choices = [*INTERVAL_CHOICES, (kept, _("every %(n)d s") % {"n": kept})]
@@ -168,7 +177,7 @@ class ProfileEditor:
 
     def is_valid(self) -> bool:
         """Validate all four forms, so that every error is shown at once."""
-        return all([form.is_valid() for form in (self.form, *self.lanes)])
+        return not [form for form in (self.form, *self.lanes) if not form.is_valid()]
 
     def draft(self, endpoint: Endpoint | None) -> ProfileDraft:
         """Return the profile as the action takes it; `endpoint` is the one just made, else the chosen one."""

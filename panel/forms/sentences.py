@@ -74,7 +74,7 @@ def address_sentence(error: AddressError) -> str:
 
 
 def key_sentence(error: KeyRefused) -> str:
-    """Say why a key is refused and what to do; nothing of the key is shown but an offending character's name."""
+    """Say why a key is refused and what to do; of the key itself only an offending character is named."""
     return _with_piece(str(KEYS[error.problem]), error.character, error.position)
 
 

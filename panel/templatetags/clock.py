@@ -112,7 +112,7 @@ def seconds(value: int | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share as "98.26 %", cut and not rounded so that 100 means all; a dash when nothing was seen."""
+    """Return a share as "98.26 %", cut and not rounded, so that 100 means all; a dash for nothing seen."""
     if share is None:
         return "—"
     if share >= 1:

@@ -47,7 +47,8 @@ def bars(strip: Sequence[Bar], label: str, *, large: bool = False) -> SafeString
     height = 32 if large else 20
     rects = format_html_join("", "{}", ((_bar(n, bar, height, len(strip)),) for n, bar in enumerate(strip)))
     return format_html(
-        '<svg class="bars{}" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>',
+        '<svg class="bars{}" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">'
+        "{}</svg>",
         " lg" if large else "",
         max(1, len(strip) * (BAR + GAP) - GAP),
         height,
@@ -142,7 +143,8 @@ def chart(marks: Sequence[Mark], top: float, limit: float | None, label: str) ->
         *(plot.curve(marks, a, b) for a, b in _spells(marks, lambda mark: mark.p50 is not None)),
     ]
     return format_html(
-        '<svg class="plot" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>',
+        '<svg class="plot" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">'
+        "{}</svg>",
         PLOT_WIDTH,
         PLOT_HEIGHT,
         label,

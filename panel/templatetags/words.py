@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext, pgettext_lazy
 
 STATES: dict[str, Promise] = {
     "ok": pgettext_lazy("state", "OK"),

@@ -144,7 +144,7 @@ def keys(request: HttpRequest, team: str) -> HttpResponse:
 @login_required
 @require_POST
 def calls(request: HttpRequest, team: str) -> HttpResponse:
-    """Answer with the join preview of a base URL while it is typed. POST: what is typed stays out of addresses."""
+    """Answer with the join preview of what is typed; by POST, since addresses end up in logs."""
     access.member_of(request.user, team, Role.LEAD)
     return render(request, "endpoints/_calls.html", {"calls": calls_under(request.POST.get("base_url", ""))})
 

@@ -28,13 +28,14 @@ A_YEAR = 365 * 24 * 3600
 @require_http_methods(FORM_METHODS)
 def home(request: HttpRequest) -> HttpResponse:
     """Lead to the only team; with several, or when asked, show the choice and make a further one."""
-    mine = list(access.memberships_of(request.user))
+    user = access.somebody(request.user)
+    mine = list(access.memberships_of(user))
     if request.method != "POST" and len(mine) == 1 and "choose" not in request.GET:
         return redirect("overview", mine[0].team.slug)
     form = TeamForm(posted(request))
     if request.method == "POST" and form.is_valid():
         with refusals_into(form):
-            member = teams.create(user=request.user, name=form.cleaned_data["name"])
+            member = teams.create(user=user, name=form.cleaned_data["name"])
             return redirect("overview", member.team.slug)
     return render(request, "entrance/home.html", {"memberships": mine, "form": form})
 
@@ -79,21 +80,21 @@ def invite(request: HttpRequest, token: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 def me(request: HttpRequest) -> HttpResponse:
     """Change one's own name, language and zone; theme and shortcuts are kept in this browser."""
+    user = access.somebody(request.user)
     form = MeForm(posted(request), initial=_mine(request))
     if request.method == "POST" and form.is_valid():
         said = form.cleaned_data
-        people.change_me(user=request.user, name=said["name"], language=said["language"], zone=said["zone"])
+        people.change_me(user=user, name=said["name"], language=said["language"], zone=said["zone"])
         tell(request, _("Saved."))
         response = redirect("me")
         _keep(response, settings.THEME_COOKIE_NAME, said["theme"])
         _keep(response, settings.SHORTCUTS_COOKIE_NAME, "" if said["shortcuts"] else "off")
         return response
-    return render(request, "me/me.html", {"form": form, "memberships": access.memberships_of(request.user)})
+    return render(request, "me/me.html", {"form": form, "memberships": access.memberships_of(user)})
 
 
 def _mine(request: HttpRequest) -> dict[str, Any]:
-    user = request.user
-    assert user.is_authenticated
+    user = access.somebody(request.user)
     return {
         "name": user.name,
         "language": user.language,

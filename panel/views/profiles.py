@@ -41,8 +41,8 @@ def profiles(request: HttpRequest, team: str) -> HttpResponse:
     shown = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     filters = {"q": request.GET.get("q", ""), "environment": environment, "state": state}
     return page(
-        request, "profiles/list.html", member, "profiles", now=now, sweep=view.sweep, shown=shown, total=len(view.rows),
-        filters=filters, filtered=any(filters.values()), states=history.WORST_FIRST,
+        request, "profiles/list.html", member, "profiles", now=now, sweep=view.sweep, shown=shown,
+        total=len(view.rows), filters=filters, filtered=any(filters.values()), states=history.WORST_FIRST,
     )  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def profiles(request: HttpRequest, team: str) -> HttpResponse:
 @sensitive_post_parameters("key")
 @require_http_methods(["GET", "HEAD", "POST"])
 def profile_new(request: HttpRequest, team: str) -> HttpResponse:
-    """Describe a profile, with a new endpoint and its key where none was chosen; its first runs start at once."""
+    """Describe a profile, with a new endpoint and its key where none was chosen; the first runs start."""
     member = access.member_of(request.user, team, Role.LEAD)
     editor = ProfileEditor(posted(request), access.endpoints_of(member))
     if request.method == "POST" and editor.is_valid():

@@ -8,13 +8,13 @@ from panel.models import Endpoint, Membership, Run
 from tests.panel.pages.scene import Scene
 
 FOR_VIEWERS = (
-    "overview", "profiles", "profile", "versions", "run", "endpoints", "endpoint", "keys", "activity", "members",
-    "settings",
+    "overview", "profiles", "profile", "versions", "run", "endpoints", "endpoint", "keys", "activity",
+    "members", "settings",
 )  # fmt: skip
 FOR_ENGINEERS = ("profile_export",)
 FOR_LEADS = (
-    "profile_new", "profile_edit", "profile_delete", "endpoint_new", "endpoint_edit", "endpoint_delete", "key_add",
-    "key_destroy", "member_edit",
+    "profile_new", "profile_edit", "profile_delete", "endpoint_new", "endpoint_edit", "endpoint_delete",
+    "key_add", "key_destroy", "member_edit",
 )  # fmt: skip
 OF_TEAMS = FOR_VIEWERS + FOR_ENGINEERS + FOR_LEADS
 OUTSIDE = ("me", "help", "account_change_password", "account_logout")

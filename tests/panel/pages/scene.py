@@ -135,8 +135,8 @@ def _hours(lane: Lane, now: datetime, days: int) -> list[LaneHour]:
         half = rollups.pack(sum(rollups.one(wave * (0.9 + 0.05 * n)) for n in range(12)))
         hours.append(
             LaneHour(
-                lane=lane, hour=hour, worst_first=bad, worst_second="ok", latency_first=half, latency_second=half,
-                **({"ok": 24} if bad == "ok" else {"ok": 18, bad: 6}),
+                lane=lane, hour=hour, worst_first=bad, worst_second="ok", latency_first=half,
+                latency_second=half, **({"ok": 24} if bad == "ok" else {"ok": 18, bad: 6}),
             )
         )  # fmt: skip
     return hours
@@ -151,7 +151,9 @@ def _pause(profile: Profile, kinds: tuple[str, ...], by: Membership, now: dateti
 NETWORK = Evidence(
     url="https://relay.example/v1", peer="192.0.2.7:443", addresses=("192.0.2.7",),
     timings=Timings(dns_ms=3, connect_ms=11, tls_ms=24),
-    certificate=Certificate("CN=Test CA", "CN=relay.example", ("relay.example",), NOW, NOW + timedelta(days=60), "TLSv1.3"),
+    certificate=Certificate(
+        "CN=Test CA", "CN=relay.example", ("relay.example",), NOW, NOW + timedelta(days=60), "TLSv1.3"
+    ),
 )  # fmt: skip
 PEER = {"peer": "192.0.2.7:443", "tls_version": "TLSv1.3", "addresses": "192.0.2.7"}
 
@@ -177,8 +179,8 @@ def outcome(run: Run, kind: str, letter: str, at: datetime) -> Outcome:
         timings=Timings(dns_ms=1, connect_ms=10, tls_ms=22, wait_ms=took - 40, transfer_ms=7),
     )  # fmt: skip
     chat = Step(
-        Rung.CHANNEL, "chat", status, reason, evidence=evidence if code else None, duration_ms=took, tokens=12,
-        say={"model": "qwen3-32b-instruct", "status": str(code or "")},
+        Rung.CHANNEL, "chat", status, reason, evidence=evidence if code else None, duration_ms=took,
+        tokens=12, say={"model": "qwen3-32b-instruct", "status": str(code or "")},
     )  # fmt: skip
     latency = took if letter in "og" else None
     return Outcome(run.code, status, Rung.CHANNEL, reason, (reached, chat), at, took + 38, 12, latency)

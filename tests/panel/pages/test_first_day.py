@@ -17,8 +17,8 @@ KEY = "sk-canary-77d0c9a7be2c41f9"
 PASSWORD = "violet hammock under rain"
 LANES = {f"{kind}-interval_s": "300" for kind in make.KINDS} | {f"{kind}-in_use": "on" for kind in make.KINDS}
 PROFILE = {
-    "name": "grpo-prod", "endpoint": "", "base_url": " https://Relay.example/v1/chat/completions ", "key": KEY,
-    "model": "qwen3-32b", "environment": "production", "generation": "1.x",
+    "name": "grpo-prod", "endpoint": "", "base_url": " https://Relay.example/v1/chat/completions ",
+    "key": KEY, "model": "qwen3-32b", "environment": "production", "generation": "1.x",
 }  # fmt: skip
 
 

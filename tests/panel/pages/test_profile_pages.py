@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from panel.models import Check, Profile, Run
+from panel.models import Check, LaneState, Profile, Run
 from tests import make
 from tests.panel.pages.places import address
 from tests.panel.pages.scene import Scene
@@ -50,10 +51,6 @@ def test_the_board_is_filtered_by_the_address(atlas: Scene, browse) -> None:
 def test_a_team_whose_lanes_are_all_well_reads_so(browse) -> None:
     member = make.member()
     make.profile(member.team)
-    from panel.models import LaneState
-
-    from django.utils import timezone
-
     LaneState.objects.update(
         state="ok", status="ok", rung=2, evidence_at=timezone.now(), since=timezone.now(), recent="oo"
     )
