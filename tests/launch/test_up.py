@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import redis
 
+from panel.supervisor.doors import accepts
 from tests.launch.started import Started, start, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.embedded]
@@ -48,8 +50,8 @@ def test_what_it_writes_is_the_users_alone(running: Started):
 
 
 def test_the_broker_has_no_tcp_port(running: Started):
-    command = running.pids()[running.pid_of("valkey")]
-    assert "unixsocket" in command or "--port 0" in command
+    with redis.Redis(unix_socket_path=str(running.folder / "run" / "valkey.sock")) as client:
+        assert client.config_get("port") == {"port": "0"}
 
 
 def test_a_second_start_from_the_same_folder_is_refused(running: Started):
@@ -86,4 +88,5 @@ def test_a_killed_broker_comes_back(running: Started):
     before = running.pid_of("valkey")
     os.kill(before, signal.SIGKILL)
     assert until(lambda: running.pid_of("valkey") != before)
+    assert until(lambda: accepts(running.folder / "run" / "valkey.sock"))
     assert running.page("/healthz") == 200

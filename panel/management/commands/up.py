@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import secrets
 import socket
@@ -74,8 +75,9 @@ class Command(BaseCommand):
             played = read_or_make_plan(settings.DATA_DIR)
             key = {"PREFLIGHT_DEMO_KEY": played.key.reveal()}
             supervisor.start(parts.simulator_plan(played.listen_arguments(), key))
-            call_command("demo", stdout=self.stdout)
-        link = "" if demo else _setup_link(address)
+            news = _demo_team()
+        else:
+            news = _setup_link(address)
         _let_go_of_the_database()
         start_id = secrets.token_hex(8)
         supervisor.start(parts.web_plan(door, start_id))
@@ -84,7 +86,7 @@ class Command(BaseCommand):
         if supervisor.wait_until(
             lambda: doors.answering(_reach(host), port, doors.accepted_host()) == start_id, WEB_STARTS_S
         ):
-            supervisor.say(_welcome(address, link))
+            supervisor.say(_welcome(address, news))
         elif not supervisor.stopping:
             supervisor.failure = f"the page did not answer within {WEB_STARTS_S:.0f} seconds."
 
@@ -102,10 +104,22 @@ def _start_broker(supervisor: Supervisor) -> bool:
     return listening
 
 
-def _setup_link(address: str) -> str:
-    """Return the one-time link that makes the first owner, or "" when somebody has an account."""
+def _demo_team() -> list[str]:
+    """Make the demo team and return how its people sign in."""
+    said = io.StringIO()
+    call_command("demo", stdout=said)
+    return said.getvalue().splitlines()
+
+
+def _setup_link(address: str) -> list[str]:
+    """Return the one-time link that makes the first owner, or nothing when somebody has an account."""
     token = teams.make_setup_link(now=timezone.now())
-    return address + reverse("setup", args=[token]) if token else ""
+    if token is None:
+        return []
+    return [
+        "Nobody has an account yet. This link makes the first one, once:",
+        address + reverse("setup", args=[token]),
+    ]
 
 
 def _let_go_of_the_database() -> None:
@@ -115,15 +129,10 @@ def _let_go_of_the_database() -> None:
         connection.close_pool()
 
 
-def _welcome(address: str, link: str) -> str:
-    lines = [
-        "",
-        f"  Preflight is ready: {address}",
-        f"  Its data lies in {settings.DATA_DIR}. Ctrl-C stops it.",
-    ]
-    if link:
-        lines += ["", "  Nobody has an account yet. This link makes the first one, once:", f"  {link}"]
-    return "\n".join([*lines, ""])
+def _welcome(address: str, news: list[str]) -> str:
+    place = f"Its data lies in {settings.DATA_DIR}. Ctrl-C stops it."
+    lines = [f"Preflight is ready: {address}", place, *([""] if news else []), *news]
+    return "\n".join(["", *(f"  {line}".rstrip() for line in lines), ""])
 
 
 def _address(host: str, port: int) -> str:
