@@ -11,7 +11,7 @@ from typing import Final
 
 from checks.egress.faults import chain_of
 from checks.outcome import Evidence, Failure, FailureKind, Outcome, Rung, Status, Step
-from checks.probes import INFORMING, PROBES, Ask, Found
+from checks.probes import INFORMING, PROBES, PROMISES, Ask, Found
 from checks.reason import Reason
 from checks.redact import Redactor
 from checks.spec import LaneSpec
@@ -128,7 +128,17 @@ def _outcome(spec: LaneSpec, steps: list[Step], now: datetime, duration_ms: floa
         candidates=decisive.candidates if decisive else (),
         token_parameter=found.token_parameter,
         offered_base_url=found.offered_base_url,
+        contract=_contract(steps),
     )
+
+
+def _contract(steps: list[Step]) -> Status | None:
+    """The worst of the promises that got an answer; None when none did."""
+    answered = {step.status for step in steps if step.name in PROMISES} - {
+        Status.NOT_TESTABLE,
+        Status.NOT_REACHED,
+    }
+    return next((status for status in (Status.DOWN, Status.DEGRADED, Status.OK) if status in answered), None)
 
 
 def _decisive(steps: list[Step]) -> Step | None:

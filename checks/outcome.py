@@ -164,7 +164,8 @@ class Outcome:
     """What one climb says. `rung` is the first broken rung, else the highest that passed;
     `latency_ms` is the channel's time to its full answer, None when it gave none. `offered_base_url` is
     the neighbour of the lane's base URL that answered as an API where the lane's own leads past it; None
-    when none was searched or found."""
+    when none was searched or found. `contract` is the worst status among the lane's promises that were
+    asked for and decide; None when none was asked."""
 
     spec_id: str
     status: Status
@@ -178,3 +179,4 @@ class Outcome:
     candidates: tuple[Reason, ...] = ()
     token_parameter: str | None = None
     offered_base_url: str | None = None
+    contract: Status | None = None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
 
 from django.conf import settings
+from django.db.models import Q
 
 from checks import EgressPolicy, EndpointKind, LaneKind, LaneSpec, Masked, Outcome, Reason, Rung, Status
 from checks.outcome import Step
@@ -13,6 +16,10 @@ from panel import vault
 from panel.models import Endpoint, KeyVersion, Lane, Run, Team
 
 logger = logging.getLogger(__name__)
+
+# What a lane needs beyond a chat costs a dozen requests, so it is asked rarely: when a person asks,
+# once in this time, and at every run while it is broken, since a chat alone must not turn the lane green.
+CONTRACT_EVERY = timedelta(hours=1)
 
 
 class _Refusal(Exception):
@@ -35,19 +42,19 @@ def brief(runs: Sequence[Run]) -> tuple[list[LaneSpec], list[Outcome]]:
         "profile__team", "profile__endpoint", "endpoint"
     )
     lanes = rows.in_bulk({run.check_order.lane_id for run in runs})
-    keys = _Keys(lanes.values())
+    keys, purses = _Keys(lanes.values()), _Purses(lanes.values())
     specs, refused = [], []
     for run in runs:
         if run.check_order.lane_id not in lanes:  # deleted with its runs since they were started
             continue
         try:
-            specs.append(_spec(run, lanes[run.check_order.lane_id], keys))
+            specs.append(_spec(run, lanes[run.check_order.lane_id], keys, purses))
         except _Refusal as refusal:
             refused.append(_not_asked(run, refusal.reason))
     return specs, refused
 
 
-def _spec(run: Run, lane: Lane, keys: _Keys) -> LaneSpec:
+def _spec(run: Run, lane: Lane, keys: _Keys, purses: _Purses) -> LaneSpec:
     run.profile_version = lane.profile.version
     endpoint, model = lane.effective_endpoint, lane.effective_model
     if endpoint is None:
@@ -56,6 +63,7 @@ def _spec(run: Run, lane: Lane, keys: _Keys) -> LaneSpec:
     if not model:
         raise _Refusal(Reason.MODEL_MISSING)
     run.key_number = version.number if version else None
+    in_full = _in_full(run, lane)
     return LaneSpec(
         id=run.code,
         base_url=endpoint.base_url,
@@ -65,10 +73,20 @@ def _spec(run: Run, lane: Lane, keys: _Keys) -> LaneSpec:
         kind=EndpointKind(endpoint.kind),
         rungs=tuple(Rung(number) for number in range(1, run.check_order.top_rung + 1)),
         latency_limit_ms=lane.latency_limit_ms,
-        token_budget=_budget(run, lane),
+        token_budget=purses.left(run, lane, endpoint),
         token_parameter=lane.now.token_parameter or None,
         egress=EgressPolicy(allowed=settings.EGRESS_ALLOWED),
+        contract=in_full,
+        negative=in_full,
+        repeat=True,
     )
+
+
+def _in_full(run: Run, lane: Lane) -> bool:
+    """Tell whether this run asks for the lane's contract, and what must be refused, besides the chat."""
+    if run.trigger == Run.Trigger.PERSON or lane.now.contract_broken or lane.now.contract_at is None:
+        return True
+    return (run.started_at or run.slot) - lane.now.contract_at >= CONTRACT_EVERY
 
 
 class _Keys:
@@ -99,6 +117,35 @@ class _Keys:
         return key
 
 
+class _Purses:
+    """What lanes and endpoints spent in their UTC day, against what they may."""
+
+    def __init__(self, lanes: Iterable[Lane]) -> None:
+        capped = {
+            endpoint.pk
+            for lane in lanes
+            if (endpoint := lane.effective_endpoint) is not None and endpoint.tokens_a_day is not None
+        }
+        inherited = Q(endpoint=None, profile__endpoint__in=capped)
+        sharing = Lane.objects.filter(Q(endpoint__in=capped) | inherited, now__tokens_spent__gt=0)
+        self._spent: defaultdict[tuple[int | None, date | None], int] = defaultdict(int)
+        for lane in sharing.select_related("now", "profile"):
+            where = lane.endpoint_id or lane.profile.endpoint_id
+            self._spent[where, lane.now.tokens_day] += lane.now.tokens_spent
+
+    def left(self, run: Run, lane: Lane, endpoint: Endpoint) -> int:
+        """Return what the lane may still spend on the UTC day on which the run started.
+
+        Runs of one batch do not see each other's spending: a cap can be passed by one batch's worth.
+        """
+        today = run.started_at and run.started_at.date()
+        spent = lane.now.tokens_spent if lane.now.tokens_day == today else 0
+        left = run.check_order.tokens_a_day - spent
+        if endpoint.tokens_a_day is not None:
+            left = min(left, endpoint.tokens_a_day - self._spent[endpoint.pk, today])
+        return max(0, left)
+
+
 def _open(version: KeyVersion, endpoint: Endpoint, team: Team) -> Masked | None:
     context = vault.key_context(endpoint.code, version.number, version.origin)
     try:
@@ -106,13 +153,6 @@ def _open(version: KeyVersion, endpoint: Endpoint, team: Team) -> Masked | None:
     except vault.SealBroken:
         logger.exception("The key of endpoint %s, version %s, does not open.", endpoint.code, version.number)
         return None
-
-
-def _budget(run: Run, lane: Lane) -> int:
-    """Return what the lane may still spend on the UTC day on which the run started."""
-    today = run.started_at and run.started_at.date()
-    spent = lane.now.tokens_spent if lane.now.tokens_day == today else 0
-    return max(0, run.check_order.tokens_a_day - spent)
 
 
 def _not_asked(run: Run, reason: Reason) -> Outcome:

@@ -28,6 +28,7 @@ RUN_FIELDS = (
 STATE_FIELDS = (
     "state", "since", "status", "rung", "reason", "last_run", "last_pass", "evidence_at", "latency_ms",
     "recent", "passed", "token_parameter", "tokens_day", "tokens_spent",
+    "contract_at", "contract_broken",
 )  # fmt: skip
 
 

@@ -41,6 +41,8 @@ def advance(state: LaneState, run: Run, outcome: Outcome, at: datetime) -> Trans
     state.latency_ms, state.evidence_at, state.last_run = run.latency_ms, at, run
     state.passed = state.passed | _passed(outcome, at)
     state.token_parameter = outcome.token_parameter or state.token_parameter
+    if outcome.contract is not None:
+        state.contract_at, state.contract_broken = at, outcome.contract is not Status.OK
     if outcome.status in (Status.OK, Status.DEGRADED):
         state.last_pass = run
     if after == before:

@@ -126,7 +126,8 @@ class LaneState(models.Model):
     for want of fresh evidence, are worked out when read. `recent` holds the last results, newest
     last, one letter each: o ok, g degraded, d down, n not testable. `last_pass` is the newest run
     that was ok or degraded. `passed` maps a rung's number to the time it last passed (ISO).
-    `tokens_spent` counts the UTC day `tokens_day`.
+    `tokens_spent` counts the UTC day `tokens_day`. `contract_at` is when the lane's contract was last
+    asked; while `contract_broken`, a chat that passes does not make the lane green.
     """
 
     lane = models.OneToOneField(Lane, on_delete=models.CASCADE, related_name="now")
@@ -144,6 +145,8 @@ class LaneState(models.Model):
     token_parameter = models.CharField(max_length=24, blank=True)
     tokens_day = models.DateField(null=True)
     tokens_spent = models.PositiveIntegerField(default=0)
+    contract_at = models.DateTimeField(null=True)
+    contract_broken = models.BooleanField(default=False)
 
 
 class Transition(models.Model):

@@ -16,6 +16,7 @@ class Endpoint(models.Model):
 
     `base_url` is normalised (`checks.addresses`); `origin` is its scheme, host and port, to which
     the key is bound. `needs_key` is False for a server that runs without one.
+    `tokens_a_day` caps what the checks of all its lanes spend in one UTC day; None is no cap.
     """
 
     class Kind(models.TextChoices):
@@ -34,6 +35,7 @@ class Endpoint(models.Model):
     base_url = models.CharField(_("base URL"), max_length=2048)
     origin = models.CharField(max_length=300, editable=False)
     needs_key = models.BooleanField(_("needs a key"), default=True)
+    tokens_a_day = models.PositiveIntegerField(_("tokens a day"), null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(auto_now=True)
 

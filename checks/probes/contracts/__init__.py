@@ -14,7 +14,7 @@ from checks.probes.contracts.question import PACE, Clause, Terms
 from checks.reason import Reason
 from checks.spec import LaneKind
 
-__all__ = ["CONTRACTS", "INFORMING", "channel_under_contract"]
+__all__ = ["CONTRACTS", "INFORMING", "PROMISES", "channel_under_contract"]
 
 CONTRACTS: Final[dict[LaneKind, tuple[Clause, ...]]] = {
     LaneKind.AGENT: (
@@ -55,6 +55,11 @@ INFORMING: Final = frozenset(
     }
 )
 """Steps that say something worth knowing and never decide on a lane."""
+
+PROMISES: Final = (
+    frozenset(clause.__name__ for clauses in CONTRACTS.values() for clause in clauses) - INFORMING
+)
+"""Steps that decide whether a lane keeps its contract."""
 
 
 async def channel_under_contract(ask: Ask) -> Found:
