@@ -26,11 +26,14 @@ from checks.reason import Reason
 from checks.spec import EgressPolicy, EndpointKind, LaneKind, LaneSpec, Masked
 
 if TYPE_CHECKING:
+    from checks.balance import Balance, BalanceSpec
     from checks.batch import run, run_many
     from checks.ladder import climb
     from checks.verdict import classify
 
 _ON_FIRST_USE: Final = {
+    "Balance": "checks.balance",
+    "BalanceSpec": "checks.balance",
     "classify": "checks.verdict",
     "climb": "checks.ladder",
     "run": "checks.batch",
@@ -38,6 +41,8 @@ _ON_FIRST_USE: Final = {
 }
 
 __all__ = [
+    "Balance",
+    "BalanceSpec",
     "Certificate",
     "EgressPolicy",
     "EndpointKind",
