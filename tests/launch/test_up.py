@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
+import sqlite3
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -90,3 +93,17 @@ def test_a_killed_broker_comes_back(running: Started):
     assert until(lambda: running.pid_of("valkey") != before)
     assert until(lambda: accepts(running.folder / "run" / "valkey.sock"))
     assert running.page("/healthz") == 200
+
+
+def test_work_flows_again_after_worker_and_broker_were_killed(running: Started):
+    for word in ("celery", "valkey"):
+        os.kill(running.pid_of(word), signal.SIGKILL)
+    killed = datetime.now(UTC)
+    assert until(lambda: _last_tick(running) > killed), running.said
+
+
+def _last_tick(running: Started) -> datetime:
+    """Return when the worker last did its round; it notes that every ten seconds at most."""
+    with contextlib.closing(sqlite3.connect(running.folder / "preflight.sqlite3")) as rows:
+        found = rows.execute("SELECT at FROM panel_pulse WHERE name = 'tick'").fetchone()
+    return datetime.fromisoformat(found[0]).replace(tzinfo=UTC) if found else datetime.min.replace(tzinfo=UTC)
