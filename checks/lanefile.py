@@ -65,6 +65,9 @@ def read_lane_file(path: Path, environ: Mapping[str, str]) -> LaneFile:
             token_budget=_whole_number(table, "token_budget"),
             egress=EgressPolicy(_networks(table)),
             ca_file=_text(table, "ca_file", "") or None,
+            negative=_flag(table, "negative"),
+            repeat=_flag(table, "repeat"),
+            contract=_flag(table, "contract"),
         ),
         edits,
     )
@@ -75,12 +78,15 @@ _FIELDS: Final = (
     "api_key_env",
     "base_url",
     "ca_file",
+    "contract",
     "deadline",
     "id",
     "kind",
     "lane",
     "latency_limit_ms",
     "model",
+    "negative",
+    "repeat",
     "rungs",
     "token_budget",
 )
@@ -192,6 +198,13 @@ def _whole_number(table: dict[str, Any], name: str) -> int | None:
     given = table.get(name)
     if given is not None and (type(given) is not int or given < 0):
         raise LaneFileError(name, "It is not a whole number.", f"Write {name} = 2000, or leave it out.")
+    return given
+
+
+def _flag(table: dict[str, Any], name: str) -> bool:
+    given = table.get(name, False)
+    if not isinstance(given, bool):
+        raise LaneFileError(name, "It is neither true nor false.", f"Write {name} = true, or leave it out.")
     return given
 
 

@@ -60,7 +60,7 @@ def _sentence(outcome: Outcome) -> str:
 def _step_line(step: Step) -> str:
     took = f"{step.duration_ms:9.1f} ms" if step.duration_ms else " " * 12
     facts = [f"{name} {value[:_FACT_LENGTH]}" for name, value in step.say.items() if value][:_SHOWN_FACTS]
-    return f"  {_MARKS[step.status]:<12}{step.name:<9}{took}  {', '.join(facts)}".rstrip()
+    return f"  {_MARKS[step.status]:<12}{step.name:<16}{took}  {', '.join(facts)}".rstrip()
 
 
 def _explained(outcome: Outcome, reason: Reason) -> Iterator[str]:
@@ -72,6 +72,8 @@ def _explained(outcome: Outcome, reason: Reason) -> Iterator[str]:
     others = [candidate for candidate in outcome.candidates if candidate is not reason]
     if others:
         yield f"It may also be: {', '.join(others)}"
+    if outcome.offered_base_url:
+        yield f"This base URL answered instead: {outcome.offered_base_url}"
 
 
 def _seen(outcome: Outcome, reason: Reason) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from checks.__main__ import main
+from checks.simulator import serve as simulate
 from tests.checks.conftest import Serve
 from tests.checks.local import HEALTHY, KEY, MODEL, Behaviour, LocalServer, answering
 
@@ -63,6 +64,21 @@ def test_a_broken_rung_exits_with_one_and_says_cause_and_fix(
     assert KEY not in said
 
 
+def test_the_base_url_that_answered_instead_is_said(
+    lane_file: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with simulate("vllm", key=KEY, models=(MODEL,), fault="no_version") as server:
+        assert main(["run", lane_file(base_url=f'"{server.base_url}"')]) == 1
+        assert f"This base URL answered instead: {server.base_url}/v1" in capsys.readouterr().out
+
+
+def test_a_lane_file_may_ask_for_what_must_be_refused(
+    serve: Serve, lane_file: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["run", lane_file(serve(HEALTHY), negative="true")])
+    assert "[endpoint_open]" in capsys.readouterr().out
+
+
 def test_json_is_one_object_without_the_key(
     serve: Serve, lane_file: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -106,6 +122,7 @@ def test_what_was_changed_in_the_address_is_said(
         ({"deadline": "0"}, "deadline"),
         ({"deadline": "true"}, "deadline"),
         ({"deadline": "nan"}, "deadline"),
+        ({"negative": "1"}, "negative"),
         ({"rungs": "[]"}, "rungs"),
         ({"rungs": "[1, 7]"}, "rungs"),
         ({"rungs": "[true]"}, "rungs"),
