@@ -3,48 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Final
 
 from checks.lint.finding import Finding, Severity
 from checks.lint.rules.codes import VITAL
 from checks.lint.sheet import Format, Item, Sheet
+from checks.lint.sheets import is_profile
 from checks.reason import Reason
 
-RULE = "shadowed"
+RULE: Final = "shadowed"
 """The name of the rule's sentences."""
+
+MAX_TOGETHER: Final = 8
 
 
 def shadowed(sheets: Sequence[Sheet]) -> Iterator[Finding]:
-    """A shell's exported variable against an environment file whose reader leaves set variables alone, or
-    one environment file against another."""
-    exported = {
-        item.name: (sheet, item)
-        for sheet in sheets
-        if sheet.format is not Format.DOTENV
-        for item in _out(sheet)
-    }
+    """A shell's exported variable against an environment file whose reader leaves set variables alone.
+
+    Files belong together where they lie in one folder, or where one is a shell's own profile; a long list
+    of files is a folder's contents and says nothing on who uses what.
+    """
+    if len(sheets) > MAX_TOGETHER:
+        return
     for sheet in sheets:
         if sheet.format is not Format.DOTENV or sheet.reading.dialect.file_wins:
             continue
+        winners = {item.name: (other, item) for other in sheets for item in _exported(other, sheet)}
         for item in sheet.items:
-            winner = exported.get(item.name)
+            winner = winners.get(item.name)
             if winner and item.role in VITAL and winner[1].value != item.value and item.value.strip():
                 yield _finding(sheet, item, *winner)
-    yield from _two_files([sheet for sheet in sheets if sheet.format is Format.DOTENV])
 
 
-def _out(sheet: Sheet) -> Iterator[Item]:
-    """Variables that a shell's file hands to the programs it starts."""
-    return (item for item in sheet.items if item.written and item.written.exported)
-
-
-def _two_files(sheets: Sequence[Sheet]) -> Iterator[Finding]:
-    first: dict[str, tuple[Sheet, Item]] = {}
-    for sheet in sheets:
-        for item in sheet.items:
-            before, other = first.setdefault(item.name, (sheet, item))
-            differs = before is not sheet and other.value != item.value
-            if differs and item.role in VITAL and item.value.strip() and other.value.strip():
-                yield _finding(sheet, item, before, other)
+def _exported(shell: Sheet, sheet: Sheet) -> Iterator[Item]:
+    """Variables that a shell's file hands to the program that reads the sheet."""
+    together = is_profile(shell.name) or PurePath(shell.name).parent == PurePath(sheet.name).parent
+    if shell.format is Format.DOTENV or not together:
+        return iter(())
+    return (item for item in shell.items if item.written and item.written.exported)
 
 
 def _finding(sheet: Sheet, item: Item, winner: Sheet, winning: Item) -> Finding:

@@ -77,6 +77,8 @@ def _each(sheet: Sheet) -> Iterator[Base]:
             continue
         if item.name == "BASE_URL" and not any(sheet.of(Role.KEY)):
             continue  # too general a name, in a file that calls no model
+        if sheet.kind is Kind.LITELLM and item.path[:1] != ("model_list",):
+            continue  # guardrails, tools and callbacks are no models
         yield _base(sheet, item)
 
 

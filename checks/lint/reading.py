@@ -11,7 +11,7 @@ from checks.lint.clients import CLIENTS, IMAGES
 from checks.lint.readers import ALIASES, DIALECTS, PLACES, Reading, names
 from checks.lint.sheet import Contents, Format, Kind
 
-_ADDS_VERSION: Final = re.compile(r"append\w*\s+\S*v\d")
+_ADDS_VERSION: Final = re.compile(r"(?:append|add)\w*\s+\S*v\d")
 _WORDS: Final = sorted(
     {**{name: name for name in names()}, **ALIASES}.items(), key=lambda pair: -len(pair[0])
 )
@@ -118,12 +118,16 @@ def _for_kind(reading: Reading, kind: Kind, contents: Contents) -> Reading:
     return reading
 
 
-def combined(told: Reading | None, guess: Reading) -> Reading:
-    """Return what the caller said, and for the rest what the file itself says."""
+def combined(told: Reading | None, guess: Reading, form: Format) -> Reading:
+    """Return what the caller said, and for the rest what the file itself says.
+
+    A shell's own file is read by that shell, whoever reads the environment files beside it.
+    """
     if told is None:
         return guess
+    own = form in (Format.SHELL, Format.FISH) or not told.dialect.known
     return Reading(
-        dialect=told.dialect if told.dialect.known else guess.dialect,
+        dialect=guess.dialect if own else told.dialect,
         client=told.client or guess.client,
         container=guess.container if told.container is None else told.container,
     )

@@ -63,17 +63,22 @@ def read_sheet(data: bytes, name: str, told: Reading | None) -> Sheet:
         lines=lines,
         format=form,
         kind=kind,
-        reading=combined(told, guessed(name, form, kind, contents, comments)),
+        reading=combined(told, guessed(name, form, kind, contents, comments), form),
         contents=contents,
         noted=tuple(noted_in(comments, form)),
         comments=comments,
     )
 
 
+def is_profile(name: str) -> bool:
+    """Whether a file is a shell's own, which every program started there inherits from."""
+    return name.replace("\\", "/").rpartition("/")[2].lower() in _SHELL_NAMES
+
+
 def format_of(name: str, text: str) -> Format:
     """Tell the format by the name, else by the first lines."""
     base = name.replace("\\", "/").rpartition("/")[2].lower()
-    if base in _SHELL_NAMES:
+    if is_profile(name):
         return Format.SHELL
     plain = re.sub(r"[.-](?:example|sample|template|dist|bak|orig|local)$", "", base)
     suffix = "." + plain.rpartition(".")[2] if "." in plain else ""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, time
 from typing import Final
 
-from checks.lint.parse.document import MAX_ITEMS, shown_key
+from checks.lint.parse.document import MAX_DEPTH, MAX_ITEMS, shown_key
 from checks.lint.roles import role_of
 from checks.lint.sheet import Contents, Fault, Item, Path, Scalar
 
@@ -24,6 +24,9 @@ _PART: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'|([A-Za-z0-9_-]+)")
 def parse_toml(text: str) -> Contents:
     """Read a TOML document; one that cannot be read is read line by line, as far as that goes."""
     places = _places(text)
+    deep = next((line for path, line, _ in places if len(path) > MAX_DEPTH), 0)
+    if deep:
+        return Contents((), (), (Fault("document_too_deep", deep),))
     try:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -88,6 +91,8 @@ def _flat(tree: dict[str, object], lines: dict[Path, int]) -> Iterator[Item]:
     while stack and left:
         path, value = stack.pop()
         left -= 1
+        if len(path) > MAX_DEPTH:
+            continue
         if isinstance(value, dict):
             stack += [((*path, name), inner) for name, inner in reversed(value.items())]
         elif isinstance(value, list):

@@ -18,6 +18,8 @@ from yaml.events import (
 from checks.lint.parse.document import Collector, TooMuch
 from checks.lint.sheet import Contents, Fault, Scalar
 
+MAX_EVENTS: Final = 40_000
+
 
 class _Mark(Protocol):
     """A place in a file, as both of the library's parsers give it."""
@@ -48,7 +50,9 @@ def parse_yaml(text: str) -> Contents:
     collector = Collector()
     fault: Fault | None = None
     try:
-        for event in yaml.parse(text, Loader=_LOADER):
+        for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
+            if count >= MAX_EVENTS:
+                raise TooMuch(_line(event.start_mark))
             _take(collector, event)
     except yaml.MarkedYAMLError as error:
         facts = {"problem": _said(error.problem or error.context or "")}
@@ -65,7 +69,7 @@ def parse_yaml(text: str) -> Contents:
 def _take(collector: Collector, event: object) -> None:
     if isinstance(event, ScalarEvent):
         start, end = _line(event.start_mark), _line(event.end_mark)
-        quoted = event.style is not None
+        quoted = bool(event.style)  # one parser says None of a plain value, the other an empty text
         scalar = Scalar.TEXT if quoted or event.tag else _type_of(event.value)
         collector.scalar(event.value, start, end=end, scalar=scalar, quoted=quoted)
     elif isinstance(event, MappingStartEvent | SequenceStartEvent):

@@ -29,7 +29,7 @@ def _byte_order_mark(sheet: Sheet) -> Iterator[Hit]:
     elif sheet.format.by_lines and first and first.line == 1:
         dialect = sheet.reading.dialect
         if not dialect.known:
-            yield Hit(1, first.key, {"reader": "shell, node, systemd, uv"}, severity=Severity.WARNING)
+            yield Hit(1, first.key, {"reader": "shell"}, severity=Severity.WARNING)
         elif dialect.bom in (Take.LOST, Take.REFUSED):
             yield Hit(1, first.key, {"reader": dialect.name})
 

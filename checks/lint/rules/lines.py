@@ -16,7 +16,9 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OTHER_SHELL: Final = re.compile(
     r"\s*(?:set\s+-\S*x|setx?\s+[\"']?[A-Za-z_]\w*\b|\$env:[A-Za-z_])", re.IGNORECASE
 )
-_ANY_READER: Final = "docker, compose, uv"
+_FULL_WIDTH: Final = re.compile(r"[\uff1d\uff1a]")
+MAX_STRAYS: Final = 3
+_ANY_READER: Final = "docker"
 
 
 def _written(sheet: Sheet) -> Iterator[tuple[Item, Written]]:
@@ -38,7 +40,8 @@ def _quotes_kept(sheet: Sheet) -> Iterator[Hit]:
     if not dialect:
         return
     for item, written in _written(sheet):
-        if written.quote and written.quote not in dialect.quotes and item.end == item.line:
+        backtick = written.quote == "`" and dialect.quotes  # has a rule of its own
+        if written.quote not in dialect.quotes and not backtick and item.end == item.line:
             yield Hit(item.line, item.key, _facts(sheet), code=spoilt(item.role))
 
 
@@ -91,10 +94,10 @@ def _not_exported(sheet: Sheet) -> Iterator[Hit]:
         return
     if re.search(r"^\s*set\s+(?:-a\b|-o\s+allexport)", sheet.text, re.MULTILINE):
         return
-    exports = set(re.findall(r"^\s*(?:export|declare -x)\s+([A-Za-z_]\w*)", sheet.text, re.MULTILINE))
+    used = set(re.findall(r"^\s*(?:export|declare -x)\s+([A-Za-z_]\w*)", sheet.text, re.MULTILINE))
+    used |= set(re.findall(r"\$\{?([A-Za-z_]\w*)", sheet.text))
     for item, written in _written(sheet):
-        named = item.name in exports or f"${item.name}" in sheet.text or f"${{{item.name}" in sheet.text
-        if item.role in VITAL and not written.exported and not named:
+        if item.role in VITAL and not written.exported and item.name not in used:
             yield Hit(item.line, item.key, code=lost(item.role))
 
 
@@ -110,7 +113,7 @@ def _blank_at_sign(sheet: Sheet) -> Iterator[Hit]:
             if not harmless:
                 yield Hit(item.line, item.key, _facts(sheet), code=lost(item.role))
         else:
-            facts = {"reader": "docker, shell"}
+            facts = {"reader": "docker"}
             yield Hit(item.line, item.key, facts, severity=Severity.WARNING)
 
 
@@ -165,7 +168,7 @@ def _odd_name(sheet: Sheet) -> Iterator[Hit]:
         yield Hit(
             item.line,
             item.key[:80],
-            {"reader": dialect.name if harmful else "shell, make, direnv, uv"},
+            {"reader": dialect.name if harmful else "shell"},
             severity=Severity.ERROR if harmful else Severity.WARNING,
         )
 
@@ -179,11 +182,14 @@ def _other_shell(sheet: Sheet) -> Iterator[Hit]:
 
 
 def _stray_line(sheet: Sheet) -> Iterator[Hit]:
-    dialect = sheet.reading.dialect
-    for stray in sheet.contents.strays:
-        if _OTHER_SHELL.match(stray.text) or "\uff1d" in stray.text or "\uff1a" in stray.text:
-            continue
-        skipped = dialect.stray is Take.LOST
+    """The first few: prose has many lines, and one word on each would bury the rest."""
+    skipped = sheet.reading.dialect.stray is Take.LOST
+    others = [
+        stray
+        for stray in sheet.contents.strays
+        if not _OTHER_SHELL.match(stray.text) and not _FULL_WIDTH.search(stray.text)
+    ]
+    for stray in others[:MAX_STRAYS]:
         yield Hit(stray.line, facts=_facts(sheet), severity=Severity.WARNING if skipped else None)
 
 

@@ -49,6 +49,7 @@ _STAND_IN: Final = re.compile(
 _SENT_ON: Final = re.compile(
     r"(?:openai|hosted_vllm|litellm_proxy|azure|custom_openai|ollama)/(?!gpt-oss)(.+)"
 )
+_PREFIXED: Final = re.compile(r"(?:^|_)(?:litellm|dspy)_model$")
 _KEEPS_PREFIX: Final = ("openrouter.ai", "models.github.ai", "ai-gateway.vercel.sh", "router.huggingface.co")
 
 
@@ -61,14 +62,16 @@ def _ids(sheet: Sheet) -> Iterator[Item]:
 
 
 def _for_litellm(sheet: Sheet) -> Iterator[Item]:
+    has_own = any(_PREFIXED.search(snake(item.name)) for item in sheet.items)
     for item in _ids(sheet):
-        named = snake(item.name) in ("litellm_model", "dspy_model")
+        named = bool(_PREFIXED.search(snake(item.name)))
         inside = sheet.kind is Kind.LITELLM and item.path[-2:] == ("litellm_params", "model")
         client = sheet.reading.client
         # OPENAI_MODEL is the plain id, to which the user's own code adds the prefix.
         stated = client is not None and client.prefixed and not item.name.upper().startswith("OPENAI_")
         told = any(other.name == "custom_llm_provider" for other in sheet.beside(item))
-        if (named or inside or (stated and sheet.kind is not Kind.LITELLM)) and not told:
+        stated = stated and not has_own and sheet.kind is not Kind.LITELLM
+        if (named or inside or stated) and not told:
             yield item
 
 
@@ -99,7 +102,7 @@ def _prefix_sent(sheet: Sheet) -> Iterator[Hit]:
     kept = any(base.host in _KEEPS_PREFIX for base in bases_of(sheet))
     for item in plain:
         match = _SENT_ON.fullmatch(item.value.strip())
-        if match and not kept:
+        if match and not kept and not _PREFIXED.search(snake(item.name)):
             yield Hit(item.line, item.key, {"prefix": item.value.strip().partition("/")[0]})
 
 
@@ -107,9 +110,18 @@ def _deployment(sheet: Sheet) -> Iterator[Hit]:
     """Azure takes the name of a deployment; a model's public id may be none."""
     named = any("deployment" in snake(item.name) and item.value.strip() for item in sheet.items)
     for item in _ids(sheet):
-        match = _AZURE.fullmatch(item.value.strip())
-        if match and _PUBLIC_ID.fullmatch(match[1]) and not named:
-            yield Hit(item.line, item.key, {"model": match[1][:60]})
+        value = item.value.strip()
+        match = _AZURE.fullmatch(value)
+        model = match[1] if match else value if _of_azure(sheet, item) else ""
+        if _PUBLIC_ID.fullmatch(model) and not named:
+            yield Hit(item.line, item.key, {"model": model[:60]})
+
+
+def _of_azure(sheet: Sheet, item: Item) -> bool:
+    """Whether the mapping's provider is Azure; in an environment file it is told of the embedding alone,
+    which people forget to deploy."""
+    told = any(other.role is Role.PROVIDER and "azure" in other.value.lower() for other in sheet.beside(item))
+    return told and (not sheet.format.by_lines or "embed" in item.name.lower())
 
 
 def _blank(sheet: Sheet) -> Iterator[Hit]:

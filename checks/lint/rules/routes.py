@@ -67,7 +67,13 @@ def _version_optional(sheet: Sheet) -> Iterator[Hit]:
 
 
 def _version_missing(sheet: Sheet) -> Iterator[Hit]:
-    return _hits(sheet, _lacks_version)
+    return _hits(sheet, lambda base: _lacks_version(base) and not _is_gateway(sheet, base))
+
+
+def _is_gateway(sheet: Sheet, base: Base) -> bool:
+    """Whether a note above calls this Agent-Lightning's gateway, whose root has no version."""
+    notes = (sheet.comments.get(base.item.line - above, "") for above in range(4))
+    return any("agl-gateway" in note.lower() or "agl gateway" in note.lower() for note in notes)
 
 
 def _lacks_version(base: Base) -> bool:
@@ -120,7 +126,7 @@ def _docker_name(sheet: Sheet) -> Iterator[Hit]:
     mapped = "host-gateway" in sheet.text
 
     def wrong(base: Base) -> bool:
-        runner = base.host == "model-runner.docker.internal"
+        runner = base.host == "model-runner.docker.internal" and base.port is None
         return runner or (base.host == "host.docker.internal" and sheet.kind is Kind.COMPOSE and not mapped)
 
     return _hits(sheet, wrong)

@@ -35,7 +35,7 @@ def _dollar(sheet: Sheet) -> Iterator[Hit]:
         pattern = _DOLLAR.get(dialect.expansion if dialect.known else Expansion.NAMES)
         guarded = written.quote == "'" and not dialect.expands_single
         if pattern and not guarded and pattern.search(item.value.replace("\\$", "")):
-            facts = {"reader": dialect.name if dialect.known else "shell, compose, direnv, node"}
+            facts = {"reader": dialect.name if dialect.known else "compose"}
             severity = Severity.ERROR if dialect.known else Severity.WARNING
             yield Hit(item.line, item.key, facts, spoilt(item.role), severity)
 
@@ -78,7 +78,7 @@ def _hash_cuts(sheet: Sheet) -> Iterator[Hit]:
         if not inside or item.role not in VITAL:
             continue
         if not dialect.known:
-            facts = {"reader": "node, bun, direnv, make"}
+            facts = {"reader": "node"}
             yield Hit(item.line, item.key, facts, spoilt(item.role), Severity.WARNING)
         elif dialect.cut is Cut.ANYWHERE:
             yield Hit(item.line, item.key, {"reader": dialect.name}, spoilt(item.role))
@@ -125,9 +125,9 @@ RULES: Final[Mapping[str, Rule]] = {
     "dollar": error(CONFIG_SYNTAX, _dollar),
     "compose_dollar": error(CONFIG_SYNTAX, _compose_dollar),
     "reference_not_expanded": error(CONFIG_SYNTAX, _reference_not_expanded),
+    "written_newline": error(CONFIG_SYNTAX, _written_newline),
     "backslash": caution(CONFIG_SYNTAX, _backslash),
     "hash_cuts": error(CONFIG_SYNTAX, _hash_cuts),
     "operators": error(CONFIG_SYNTAX, _operators),
-    "written_newline": error(CONFIG_SYNTAX, _written_newline),
     "json_in_value": error(CONFIG_SYNTAX, _json_in_value),
 }
