@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 # What a lane needs beyond a chat costs a dozen requests, so it is asked rarely: when a person asks,
 # once in this time, and at every run while it is broken, since a chat alone must not turn the lane green.
 CONTRACT_EVERY = timedelta(hours=1)
+CLIMB_S, FULL_CLIMB_S = 30.0, 60.0
 
 
 class _Refusal(Exception):
@@ -76,6 +77,7 @@ def _spec(run: Run, lane: Lane, keys: _Keys, purses: _Purses) -> LaneSpec:
         token_budget=purses.left(run, lane, endpoint),
         token_parameter=lane.now.token_parameter or None,
         egress=EgressPolicy(allowed=settings.EGRESS_ALLOWED),
+        deadline=FULL_CLIMB_S if in_full else CLIMB_S,
         contract=in_full,
         negative=in_full,
         repeat=True,

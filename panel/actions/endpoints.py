@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from checks.addresses import origin_of
 from checks.keys import describe
 from checks.spec import Masked
-from panel import vault
+from panel import history, vault
 from panel.actions import Refused
 from panel.actions.audit import record
 from panel.actions.checks import run_lanes_of
 from panel.actions.versions import bump_users_of
-from panel.models import Endpoint, KeyVersion, Membership
+from panel.models import Endpoint, KeyVersion, Membership, Run, RunSteps
 
 
 @transaction.atomic
@@ -61,6 +61,25 @@ def change(
     _record(actor, "change", endpoint, base_url=base_url, base_url_before=before, key_dropped=dropped)
     run_lanes_of(endpoint, actor)
     return dropped
+
+
+@transaction.atomic
+def apply_offered(*, actor: Membership, endpoint: Endpoint, run: Run) -> bool:
+    """Store the base URL that a run found to answer. Returns True when that dropped the key.
+
+    The address is taken from the run, never from a form. Raises Refused when the run offers none, or the
+    endpoint was changed since.
+    """
+    steps = RunSteps.objects.filter(run=run).values_list("steps", flat=True).first() or []
+    offered = history.offered_base_url(steps)
+    if not offered:
+        raise Refused(_("This run offers no other base URL."))
+    if run.check_order.lane.effective_endpoint != endpoint or run.slot < endpoint.changed_at:
+        raise Refused(_("The endpoint was changed since this run. Run the ladder again."))
+    return change(
+        actor=actor, endpoint=endpoint, name=endpoint.name, kind=endpoint.kind, base_url=offered,
+        needs_key=endpoint.needs_key,
+    )  # fmt: skip
 
 
 @transaction.atomic

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from panel.history.lane import lane_page
 from panel.history.overview import newest_change, overview, sweep
-from panel.history.run import run_view
+from panel.history.run import offered_base_url, run_view
 from panel.history.shapes import (
     KINDS,
     BoardRow,
@@ -47,6 +47,7 @@ __all__ = [
     "Sweep",
     "lane_page",
     "newest_change",
+    "offered_base_url",
     "overview",
     "run_view",
     "sweep",

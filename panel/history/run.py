@@ -52,8 +52,16 @@ def run_view(run: Run) -> RunView:
         latency_ms=row.latency_ms,
         asked_by=str(row.asked_by or ""),
         steps_kept=kept is not None,
-        changed=_changed(row),
+        changed=_changed(row, kept or []),
+        offered_base_url=offered_base_url(kept or []),
     )
+
+
+def offered_base_url(steps: Sequence[Plain]) -> str:
+    """Return the neighbour of the lane's base URL that answered as an API; empty when there is none."""
+    searched = next((step for step in steps if step["name"] == "candidates"), {})
+    offered: str = searched.get("say", {}).get("base_url", "")
+    return offered
 
 
 def _rung(run: Run, number: int, steps: list[Plain], passed: str) -> RungView:
@@ -133,15 +141,38 @@ def _line(value: str | list[str]) -> str:
     return value if isinstance(value, str) else ", ".join(value)
 
 
-def _changed(run: Run) -> Changed | None:
+def _changed(run: Run, steps: Sequence[Plain]) -> Changed | None:
     """Compare a failure with the pass before it."""
     if run.status not in ("down", "not_testable"):
         return None
     passes = Run.objects.filter(check_order=run.check_order, status__in=PASSED, slot__lt=run.slot)
-    last = passes.order_by("-slot").first()
+    last = passes.select_related("kept_steps").order_by("-slot").first()
     if last is None:
         return None
     profile, key = (last.profile_version, run.profile_version), (last.key_number, run.key_number)
-    if profile[0] == profile[1] and key[0] == key[1]:
+    path = _differences(last.kept_steps.steps, steps) if hasattr(last, "kept_steps") else ()
+    if profile[0] == profile[1] and key[0] == key[1] and not path:
         return None
-    return Changed(last.finished_at or last.slot, last.code, profile, key)
+    return Changed(last.finished_at or last.slot, last.code, profile, key, path)
+
+
+def _differences(before: Sequence[Plain], after: Sequence[Plain]) -> tuple[tuple[str, str, str], ...]:
+    """Return what was measured on the way both times, and differs."""
+    old, new = _on_the_way(before), _on_the_way(after)
+    return tuple((name, old[name], new[name]) for name in old if name in new and old[name] != new[name])
+
+
+def _on_the_way(steps: Sequence[Plain]) -> dict[str, str]:
+    """Return who answered: the peer's address, the certificate shown, the software's name for itself."""
+    said: dict[str, str] = {}
+    for evidence in (step["evidence"] for step in steps if step.get("evidence")):
+        certificate = evidence.get("certificate", {})
+        told = {
+            "peer": evidence.get("peer", ""),
+            "certificate": f"{certificate['issuer']}, {certificate.get('not_after', '')}"
+            if certificate
+            else "",
+            "server": evidence.get("headers", {}).get("server", ""),
+        }
+        said |= {name: value for name, value in told.items() if value}
+    return said

@@ -219,20 +219,24 @@ class RungView:
 class Changed:
     """What differs between the last pass and a failure; a pair of equal values did not change.
 
-    `profile` and `key` are (at the last pass, at the failure); key numbers are None for no key.
+    `profile` and `key` are (at the last pass, at the failure); key numbers are None for no key. `path`
+    holds (what, before, after) of what was measured on the way: "peer", "certificate", "server"; it is
+    empty once the steps of either run were pruned.
     """
 
     passed_at: datetime
     passed_run_code: str
     profile: tuple[int, int]
     key: tuple[int | None, int | None]
+    path: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
     """One run. `state` is queued, running, done or missed. `steps` is empty and the rungs carry no
     evidence once the full steps were pruned (`steps_kept` False). `changed` is None for a pass, and
-    where nothing differs or no earlier pass is known."""
+    where nothing differs or no earlier pass is known. `offered_base_url` is the neighbour of the base URL
+    that answered as an API, empty when none was searched or found."""
 
     code: str
     state: str
@@ -258,6 +262,7 @@ class RunView:
     asked_by: str = ""
     steps_kept: bool = False
     changed: Changed | None = None
+    offered_base_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

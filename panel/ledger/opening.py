@@ -20,8 +20,8 @@ from panel.ledger.hours import HourBook, hour_of, lock_states
 from panel.models import Check, Lane, Run, User
 
 QUEUE_LEASE = timedelta(seconds=30)
-# A climb may take 30 s (`LaneSpec.deadline`) and a worker climbs at least 64 at a time.
-CLIMB = timedelta(seconds=30)
+# A climb may take 60 s (`briefing.FULL_CLIMB_S`) and a worker climbs at least 64 at a time.
+CLIMB = timedelta(seconds=60)
 CLIMBS_AT_ONCE = 64
 SENDINGS = 2
 OVERDUE_AT_ONCE = 1000
@@ -83,7 +83,7 @@ def start(run_ids: Sequence[int], now: datetime) -> list[Run]:
             .select_related("check_order")
             .order_by("pk")
         )
-        lease = now + CLIMB * (2 + math.ceil(len(runs) / CLIMBS_AT_ONCE))
+        lease = now + CLIMB * (1 + math.ceil(len(runs) / CLIMBS_AT_ONCE))
         waiting.filter(pk__in=[run.pk for run in runs]).update(
             state=Run.State.RUNNING, started_at=now, lease_until=lease
         )

@@ -2,377 +2,825 @@
 
 import django.db.models.deletion
 import django.db.models.functions.text
-import panel.models.codes
 from django.conf import settings
 from django.db import migrations, models
 
+import panel.models.codes
+
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Endpoint',
+            name="Endpoint",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.CharField(default=panel.models.codes.new_code, editable=False, max_length=12, unique=True)),
-                ('name', models.CharField(max_length=60, verbose_name='name')),
-                ('kind', models.CharField(choices=[('openai', 'OpenAI-compatible'), ('vllm', 'vLLM'), ('sglang', 'SGLang'), ('litellm-proxy', 'LiteLLM proxy'), ('agl-gateway', 'Agent-Lightning gateway'), ('ollama', 'Ollama'), ('azure', 'Azure OpenAI')], default='openai', max_length=16, verbose_name='kind')),
-                ('base_url', models.CharField(max_length=2048, verbose_name='base URL')),
-                ('origin', models.CharField(editable=False, max_length=300)),
-                ('needs_key', models.BooleanField(default=True, verbose_name='needs a key')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('changed_at', models.DateTimeField(auto_now=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "code",
+                    models.CharField(
+                        default=panel.models.codes.new_code, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("name", models.CharField(max_length=60, verbose_name="name")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("openai", "OpenAI-compatible"),
+                            ("vllm", "vLLM"),
+                            ("sglang", "SGLang"),
+                            ("litellm-proxy", "LiteLLM proxy"),
+                            ("agl-gateway", "Agent-Lightning gateway"),
+                            ("ollama", "Ollama"),
+                            ("azure", "Azure OpenAI"),
+                        ],
+                        default="openai",
+                        max_length=16,
+                        verbose_name="kind",
+                    ),
+                ),
+                ("base_url", models.CharField(max_length=2048, verbose_name="base URL")),
+                ("origin", models.CharField(editable=False, max_length=300)),
+                ("needs_key", models.BooleanField(default=True, verbose_name="needs a key")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("changed_at", models.DateTimeField(auto_now=True)),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Pulse',
+            name="Pulse",
             fields=[
-                ('name', models.CharField(max_length=40, primary_key=True, serialize=False)),
-                ('at', models.DateTimeField()),
+                ("name", models.CharField(max_length=40, primary_key=True, serialize=False)),
+                ("at", models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name='Team',
+            name="Team",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=40, unique=True, verbose_name='address')),
-                ('name', models.CharField(max_length=80, verbose_name='team name')),
-                ('sealed_data_key', models.TextField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=40, unique=True, verbose_name="address")),
+                ("name", models.CharField(max_length=80, verbose_name="team name")),
+                ("sealed_data_key", models.TextField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('email', models.EmailField(max_length=254, unique=True, verbose_name='e-mail address')),
-                ('name', models.CharField(max_length=80, verbose_name='name')),
-                ('language', models.CharField(blank=True, max_length=10, verbose_name='language')),
-                ('zone', models.CharField(blank=True, max_length=64, verbose_name='time zone')),
-                ('is_active', models.BooleanField(default=True)),
-                ('is_staff', models.BooleanField(default=False)),
-                ('date_joined', models.DateTimeField(auto_now_add=True)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                ("email", models.EmailField(max_length=254, unique=True, verbose_name="e-mail address")),
+                ("name", models.CharField(max_length=80, verbose_name="name")),
+                ("language", models.CharField(blank=True, max_length=10, verbose_name="language")),
+                ("zone", models.CharField(blank=True, max_length=64, verbose_name="time zone")),
+                ("is_active", models.BooleanField(default=True)),
+                ("is_staff", models.BooleanField(default=False)),
+                ("date_joined", models.DateTimeField(auto_now_add=True)),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='KeyVersion',
+            name="KeyVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('sealed', models.TextField(editable=False)),
-                ('origin', models.CharField(editable=False, max_length=300)),
-                ('last_four', models.CharField(blank=True, editable=False, max_length=4)),
-                ('length', models.PositiveSmallIntegerField(editable=False)),
-                ('fingerprint', models.CharField(editable=False, max_length=16)),
-                ('state', models.CharField(choices=[('active', 'in use'), ('retired', 'retired'), ('dropped', 'dropped'), ('destroyed', 'destroyed')], default='active', max_length=10)),
-                ('sealed_at', models.DateTimeField(auto_now_add=True)),
-                ('expires_at', models.DateTimeField(blank=True, null=True, verbose_name='expires')),
-                ('proved_at', models.DateTimeField(null=True)),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('endpoint', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='key_versions', to='panel.endpoint')),
-                ('sealed_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("sealed", models.TextField(editable=False)),
+                ("origin", models.CharField(editable=False, max_length=300)),
+                ("last_four", models.CharField(blank=True, editable=False, max_length=4)),
+                ("length", models.PositiveSmallIntegerField(editable=False)),
+                ("fingerprint", models.CharField(editable=False, max_length=16)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("active", "in use"),
+                            ("retired", "retired"),
+                            ("dropped", "dropped"),
+                            ("destroyed", "destroyed"),
+                        ],
+                        default="active",
+                        max_length=10,
+                    ),
+                ),
+                ("sealed_at", models.DateTimeField(auto_now_add=True)),
+                ("expires_at", models.DateTimeField(blank=True, null=True, verbose_name="expires")),
+                ("proved_at", models.DateTimeField(null=True)),
+                ("ended_at", models.DateTimeField(null=True)),
+                (
+                    "endpoint",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="key_versions",
+                        to="panel.endpoint",
+                    ),
+                ),
+                (
+                    "sealed_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-number'],
+                "ordering": ["-number"],
             },
         ),
         migrations.CreateModel(
-            name='Lane',
+            name="Lane",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('agent', 'Agent inference'), ('replay', 'Trace replay'), ('rollout', 'Rollout sampling')], max_length=8)),
-                ('in_use', models.BooleanField(default=True, verbose_name='in use')),
-                ('model', models.CharField(blank=True, max_length=200, verbose_name='model')),
-                ('latency_limit_ms', models.PositiveIntegerField(blank=True, null=True, verbose_name='latency limit')),
-                ('endpoint', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='lanes', to='panel.endpoint')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("agent", "Agent inference"),
+                            ("replay", "Trace replay"),
+                            ("rollout", "Rollout sampling"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("in_use", models.BooleanField(default=True, verbose_name="in use")),
+                ("model", models.CharField(blank=True, max_length=200, verbose_name="model")),
+                (
+                    "latency_limit_ms",
+                    models.PositiveIntegerField(blank=True, null=True, verbose_name="latency limit"),
+                ),
+                (
+                    "endpoint",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="lanes",
+                        to="panel.endpoint",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Check',
+            name="Check",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('top_rung', models.PositiveSmallIntegerField(default=2)),
-                ('interval_s', models.PositiveIntegerField(default=300, verbose_name='interval')),
-                ('place', models.CharField(default='panel', max_length=40)),
-                ('next_run_at', models.DateTimeField(null=True)),
-                ('down_k', models.PositiveSmallIntegerField(default=2)),
-                ('down_n', models.PositiveSmallIntegerField(default=2)),
-                ('up_k', models.PositiveSmallIntegerField(default=1)),
-                ('up_n', models.PositiveSmallIntegerField(default=1)),
-                ('tokens_a_day', models.PositiveIntegerField(default=200000)),
-                ('paused_at', models.DateTimeField(null=True)),
-                ('paused_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('lane', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='check_order', to='panel.lane')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("top_rung", models.PositiveSmallIntegerField(default=2)),
+                ("interval_s", models.PositiveIntegerField(default=300, verbose_name="interval")),
+                ("place", models.CharField(default="panel", max_length=40)),
+                ("next_run_at", models.DateTimeField(null=True)),
+                ("down_k", models.PositiveSmallIntegerField(default=2)),
+                ("down_n", models.PositiveSmallIntegerField(default=2)),
+                ("up_k", models.PositiveSmallIntegerField(default=1)),
+                ("up_n", models.PositiveSmallIntegerField(default=1)),
+                ("tokens_a_day", models.PositiveIntegerField(default=200000)),
+                ("paused_at", models.DateTimeField(null=True)),
+                (
+                    "paused_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "lane",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="check_order",
+                        to="panel.lane",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='LaneHour',
+            name="LaneHour",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('hour', models.DateTimeField()),
-                ('ok', models.PositiveIntegerField(default=0)),
-                ('degraded', models.PositiveIntegerField(default=0)),
-                ('down', models.PositiveIntegerField(default=0)),
-                ('not_testable', models.PositiveIntegerField(default=0)),
-                ('missed', models.PositiveIntegerField(default=0)),
-                ('worst_first', models.CharField(blank=True, max_length=12)),
-                ('worst_second', models.CharField(blank=True, max_length=12)),
-                ('latency_first', models.BinaryField(default=b'')),
-                ('latency_second', models.BinaryField(default=b'')),
-                ('lane', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='hours', to='panel.lane')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("hour", models.DateTimeField()),
+                ("ok", models.PositiveIntegerField(default=0)),
+                ("degraded", models.PositiveIntegerField(default=0)),
+                ("down", models.PositiveIntegerField(default=0)),
+                ("not_testable", models.PositiveIntegerField(default=0)),
+                ("missed", models.PositiveIntegerField(default=0)),
+                ("worst_first", models.CharField(blank=True, max_length=12)),
+                ("worst_second", models.CharField(blank=True, max_length=12)),
+                ("latency_first", models.BinaryField(default=b"")),
+                ("latency_second", models.BinaryField(default=b"")),
+                (
+                    "lane",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="hours", to="panel.lane"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Profile',
+            name="Profile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.CharField(default=panel.models.codes.new_code, editable=False, max_length=12, unique=True)),
-                ('name', models.CharField(max_length=60, verbose_name='name')),
-                ('environment', models.CharField(choices=[('production', 'production'), ('staging', 'staging'), ('dev', 'dev'), ('batch', 'batch')], default='dev', max_length=12, verbose_name='environment')),
-                ('generation', models.CharField(choices=[('0.x', 'Agent-Lightning 0.x'), ('1.x', 'Agent-Lightning 1.x')], default='1.x', max_length=4, verbose_name='framework')),
-                ('model', models.CharField(blank=True, max_length=200, verbose_name='model')),
-                ('engineers_take_keys', models.BooleanField(default=False, verbose_name='engineers may take keys')),
-                ('version', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('changed_at', models.DateTimeField(auto_now=True)),
-                ('endpoint', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='profiles', to='panel.endpoint')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='profiles', to='panel.team')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "code",
+                    models.CharField(
+                        default=panel.models.codes.new_code, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("name", models.CharField(max_length=60, verbose_name="name")),
+                (
+                    "environment",
+                    models.CharField(
+                        choices=[
+                            ("production", "production"),
+                            ("staging", "staging"),
+                            ("dev", "dev"),
+                            ("batch", "batch"),
+                        ],
+                        default="dev",
+                        max_length=12,
+                        verbose_name="environment",
+                    ),
+                ),
+                (
+                    "generation",
+                    models.CharField(
+                        choices=[("0.x", "Agent-Lightning 0.x"), ("1.x", "Agent-Lightning 1.x")],
+                        default="1.x",
+                        max_length=4,
+                        verbose_name="framework",
+                    ),
+                ),
+                ("model", models.CharField(blank=True, max_length=200, verbose_name="model")),
+                (
+                    "engineers_take_keys",
+                    models.BooleanField(default=False, verbose_name="engineers may take keys"),
+                ),
+                ("version", models.PositiveIntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("changed_at", models.DateTimeField(auto_now=True)),
+                (
+                    "endpoint",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="profiles",
+                        to="panel.endpoint",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="profiles", to="panel.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.AddField(
-            model_name='lane',
-            name='profile',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lanes', to='panel.profile'),
+            model_name="lane",
+            name="profile",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="lanes", to="panel.profile"
+            ),
         ),
         migrations.CreateModel(
-            name='ProfileVersion',
+            name="ProfileVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('snapshot', models.JSONField()),
-                ('made_at', models.DateTimeField(auto_now_add=True)),
-                ('author', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('profile', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='panel.profile')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("snapshot", models.JSONField()),
+                ("made_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "author",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "profile",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="versions",
+                        to="panel.profile",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-number'],
+                "ordering": ["-number"],
             },
         ),
         migrations.CreateModel(
-            name='Download',
+            name="Download",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('flavour', models.CharField(max_length=16)),
-                ('with_keys', models.BooleanField()),
-                ('key_versions', models.JSONField(default=list)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='downloads', to=settings.AUTH_USER_MODEL)),
-                ('profile_version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='downloads', to='panel.profileversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("flavour", models.CharField(max_length=16)),
+                ("with_keys", models.BooleanField()),
+                ("key_versions", models.JSONField(default=list)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="downloads",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "profile_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="downloads",
+                        to="panel.profileversion",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.CharField(default=panel.models.codes.new_run_code, editable=False, max_length=12, unique=True)),
-                ('slot', models.DateTimeField()),
-                ('trigger', models.CharField(choices=[('schedule', 'schedule'), ('person', 'person')], default='schedule', max_length=8)),
-                ('place', models.CharField(default='panel', max_length=40)),
-                ('state', models.CharField(choices=[('queued', 'queued'), ('running', 'running'), ('done', 'done'), ('missed', 'missed')], default='queued', max_length=8)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('status', models.CharField(blank=True, max_length=12)),
-                ('rung', models.PositiveSmallIntegerField(null=True)),
-                ('reason', models.CharField(blank=True, max_length=40)),
-                ('started_at', models.DateTimeField(null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('duration_ms', models.PositiveIntegerField(null=True)),
-                ('latency_ms', models.PositiveIntegerField(null=True)),
-                ('tokens', models.PositiveIntegerField(default=0)),
-                ('profile_version', models.PositiveIntegerField(default=0)),
-                ('key_number', models.PositiveIntegerField(null=True)),
-                ('asked_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('check_order', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='panel.check')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "code",
+                    models.CharField(
+                        default=panel.models.codes.new_run_code, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("slot", models.DateTimeField()),
+                (
+                    "trigger",
+                    models.CharField(
+                        choices=[("schedule", "schedule"), ("person", "person")],
+                        default="schedule",
+                        max_length=8,
+                    ),
+                ),
+                ("place", models.CharField(default="panel", max_length=40)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "queued"),
+                            ("running", "running"),
+                            ("done", "done"),
+                            ("missed", "missed"),
+                        ],
+                        default="queued",
+                        max_length=8,
+                    ),
+                ),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("status", models.CharField(blank=True, max_length=12)),
+                ("rung", models.PositiveSmallIntegerField(null=True)),
+                ("reason", models.CharField(blank=True, max_length=40)),
+                ("started_at", models.DateTimeField(null=True)),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("duration_ms", models.PositiveIntegerField(null=True)),
+                ("latency_ms", models.PositiveIntegerField(null=True)),
+                ("tokens", models.PositiveIntegerField(default=0)),
+                ("profile_version", models.PositiveIntegerField(default=0)),
+                ("key_number", models.PositiveIntegerField(null=True)),
+                (
+                    "asked_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "check_order",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="runs", to="panel.check"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='LaneState',
+            name="LaneState",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(default='unknown', max_length=12)),
-                ('since', models.DateTimeField(null=True)),
-                ('status', models.CharField(blank=True, max_length=12)),
-                ('rung', models.PositiveSmallIntegerField(null=True)),
-                ('reason', models.CharField(blank=True, max_length=40)),
-                ('evidence_at', models.DateTimeField(null=True)),
-                ('latency_ms', models.PositiveIntegerField(null=True)),
-                ('recent', models.CharField(blank=True, max_length=10)),
-                ('passed', models.JSONField(default=dict)),
-                ('token_parameter', models.CharField(blank=True, max_length=24)),
-                ('tokens_day', models.DateField(null=True)),
-                ('tokens_spent', models.PositiveIntegerField(default=0)),
-                ('lane', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='now', to='panel.lane')),
-                ('last_run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='panel.run')),
-                ('last_pass', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='panel.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("state", models.CharField(default="unknown", max_length=12)),
+                ("since", models.DateTimeField(null=True)),
+                ("status", models.CharField(blank=True, max_length=12)),
+                ("rung", models.PositiveSmallIntegerField(null=True)),
+                ("reason", models.CharField(blank=True, max_length=40)),
+                ("evidence_at", models.DateTimeField(null=True)),
+                ("latency_ms", models.PositiveIntegerField(null=True)),
+                ("recent", models.CharField(blank=True, max_length=10)),
+                ("passed", models.JSONField(default=dict)),
+                ("token_parameter", models.CharField(blank=True, max_length=24)),
+                ("tokens_day", models.DateField(null=True)),
+                ("tokens_spent", models.PositiveIntegerField(default=0)),
+                (
+                    "lane",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="now", to="panel.lane"
+                    ),
+                ),
+                (
+                    "last_run",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="panel.run",
+                    ),
+                ),
+                (
+                    "last_pass",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="panel.run",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='RunSteps',
+            name="RunSteps",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('steps', models.JSONField()),
-                ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='kept_steps', to='panel.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("steps", models.JSONField()),
+                (
+                    "run",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="kept_steps", to="panel.run"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.CharField(default=panel.models.codes.new_code, editable=False, max_length=12, unique=True)),
-                ('role', models.PositiveSmallIntegerField(choices=[(10, 'viewer'), (20, 'engineer'), (30, 'lead'), (40, 'owner')], verbose_name='role')),
-                ('joined_at', models.DateTimeField(auto_now_add=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='panel.team')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "code",
+                    models.CharField(
+                        default=panel.models.codes.new_code, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                (
+                    "role",
+                    models.PositiveSmallIntegerField(
+                        choices=[(10, "viewer"), (20, "engineer"), (30, "lead"), (40, "owner")],
+                        verbose_name="role",
+                    ),
+                ),
+                ("joined_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="panel.team",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Invitation',
+            name="Invitation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('email', models.EmailField(blank=True, max_length=254, verbose_name='e-mail address')),
-                ('role', models.PositiveSmallIntegerField(choices=[(10, 'viewer'), (20, 'engineer'), (30, 'lead'), (40, 'owner')], verbose_name='role')),
-                ('token_hash', models.CharField(max_length=64, unique=True)),
-                ('made_at', models.DateTimeField(auto_now_add=True)),
-                ('expires_at', models.DateTimeField()),
-                ('used_at', models.DateTimeField(null=True)),
-                ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='panel.team')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("email", models.EmailField(blank=True, max_length=254, verbose_name="e-mail address")),
+                (
+                    "role",
+                    models.PositiveSmallIntegerField(
+                        choices=[(10, "viewer"), (20, "engineer"), (30, "lead"), (40, "owner")],
+                        verbose_name="role",
+                    ),
+                ),
+                ("token_hash", models.CharField(max_length=64, unique=True)),
+                ("made_at", models.DateTimeField(auto_now_add=True)),
+                ("expires_at", models.DateTimeField()),
+                ("used_at", models.DateTimeField(null=True)),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="invitations",
+                        to="panel.team",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='endpoint',
-            name='team',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='endpoints', to='panel.team'),
+            model_name="endpoint",
+            name="team",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="endpoints", to="panel.team"
+            ),
         ),
         migrations.CreateModel(
-            name='AuditEvent',
+            name="AuditEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('verb', models.CharField(max_length=24)),
-                ('noun', models.CharField(max_length=24)),
-                ('code', models.CharField(blank=True, max_length=40)),
-                ('label', models.CharField(blank=True, max_length=200)),
-                ('data', models.JSONField(default=dict)),
-                ('chain', models.CharField(max_length=64)),
-                ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='audit_events', to='panel.team')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField()),
+                ("verb", models.CharField(max_length=24)),
+                ("noun", models.CharField(max_length=24)),
+                ("code", models.CharField(blank=True, max_length=40)),
+                ("label", models.CharField(blank=True, max_length=200)),
+                ("data", models.JSONField(default=dict)),
+                ("chain", models.CharField(max_length=64)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="audit_events",
+                        to="panel.team",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Transition',
+            name="Transition",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('before', models.CharField(max_length=12)),
-                ('after', models.CharField(max_length=12)),
-                ('rung', models.PositiveSmallIntegerField(null=True)),
-                ('reason', models.CharField(blank=True, max_length=40)),
-                ('lane', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='transitions', to='panel.lane')),
-                ('run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='panel.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField()),
+                ("before", models.CharField(max_length=12)),
+                ("after", models.CharField(max_length=12)),
+                ("rung", models.PositiveSmallIntegerField(null=True)),
+                ("reason", models.CharField(blank=True, max_length=40)),
+                (
+                    "lane",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="transitions",
+                        to="panel.lane",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="panel.run",
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_once'),
+            model_name="user",
+            constraint=models.UniqueConstraint(
+                django.db.models.functions.text.Lower("email"), name="user_email_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='keyversion',
-            constraint=models.UniqueConstraint(fields=('endpoint', 'number'), name='key_number_once_on_an_endpoint'),
+            model_name="keyversion",
+            constraint=models.UniqueConstraint(
+                fields=("endpoint", "number"), name="key_number_once_on_an_endpoint"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='keyversion',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'active')), fields=('endpoint',), name='key_one_active_on_an_endpoint'),
+            model_name="keyversion",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "active")),
+                fields=("endpoint",),
+                name="key_one_active_on_an_endpoint",
+            ),
         ),
         migrations.AddIndex(
-            model_name='check',
-            index=models.Index(condition=models.Q(('next_run_at__isnull', False)), fields=['next_run_at'], name='check_due'),
+            model_name="check",
+            index=models.Index(
+                condition=models.Q(("next_run_at__isnull", False)), fields=["next_run_at"], name="check_due"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='check',
-            constraint=models.CheckConstraint(condition=models.Q(('interval_s__gte', 10)), name='check_interval_sane'),
+            model_name="check",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("interval_s__gte", 10)), name="check_interval_sane"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='check',
-            constraint=models.CheckConstraint(condition=models.Q(('down_k__gte', 1), ('down_n__gte', models.F('down_k')), ('down_n__lte', 10)), name='check_down_k_of_n'),
+            model_name="check",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("down_k__gte", 1), ("down_n__gte", models.F("down_k")), ("down_n__lte", 10)
+                ),
+                name="check_down_k_of_n",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='check',
-            constraint=models.CheckConstraint(condition=models.Q(('up_k__gte', 1), ('up_n__gte', models.F('up_k')), ('up_n__lte', 10)), name='check_up_k_of_n'),
+            model_name="check",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("up_k__gte", 1), ("up_n__gte", models.F("up_k")), ("up_n__lte", 10)),
+                name="check_up_k_of_n",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='lanehour',
-            constraint=models.UniqueConstraint(fields=('lane', 'hour'), name='lane_hour_once'),
+            model_name="lanehour",
+            constraint=models.UniqueConstraint(fields=("lane", "hour"), name="lane_hour_once"),
         ),
         migrations.AddConstraint(
-            model_name='lane',
-            constraint=models.UniqueConstraint(fields=('profile', 'kind'), name='lane_kind_once_in_a_profile'),
+            model_name="lane",
+            constraint=models.UniqueConstraint(
+                fields=("profile", "kind"), name="lane_kind_once_in_a_profile"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='profileversion',
-            constraint=models.UniqueConstraint(fields=('profile', 'number'), name='version_number_once_in_a_profile'),
+            model_name="profileversion",
+            constraint=models.UniqueConstraint(
+                fields=("profile", "number"), name="version_number_once_in_a_profile"
+            ),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['check_order', '-slot'], name='run_by_check_and_slot'),
+            model_name="run",
+            index=models.Index(fields=["check_order", "-slot"], name="run_by_check_and_slot"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('state__in', ['queued', 'running'])), fields=['lease_until'], name='run_open_by_lease'),
+            model_name="run",
+            index=models.Index(
+                condition=models.Q(("state__in", ["queued", "running"])),
+                fields=["lease_until"],
+                name="run_open_by_lease",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(fields=('check_order', 'slot'), name='run_once_a_slot'),
+            model_name="run",
+            constraint=models.UniqueConstraint(fields=("check_order", "slot"), name="run_once_a_slot"),
         ),
         migrations.AddConstraint(
-            model_name='profile',
-            constraint=models.UniqueConstraint(fields=('team', 'name'), name='profile_name_once_in_a_team'),
+            model_name="profile",
+            constraint=models.UniqueConstraint(fields=("team", "name"), name="profile_name_once_in_a_team"),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('team', 'user'), name='member_once_in_a_team'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("team", "user"), name="member_once_in_a_team"),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', [10, 20, 30, 40])), name='member_role_known'),
+            model_name="membership",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("role__in", [10, 20, 30, 40])), name="member_role_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='endpoint',
-            constraint=models.UniqueConstraint(fields=('team', 'name'), name='endpoint_name_once_in_a_team'),
+            model_name="endpoint",
+            constraint=models.UniqueConstraint(fields=("team", "name"), name="endpoint_name_once_in_a_team"),
         ),
         migrations.AddIndex(
-            model_name='auditevent',
-            index=models.Index(fields=['team', '-at'], name='audit_by_team'),
+            model_name="auditevent",
+            index=models.Index(fields=["team", "-at"], name="audit_by_team"),
         ),
         migrations.AddIndex(
-            model_name='transition',
-            index=models.Index(fields=['lane', '-at'], name='transition_by_lane'),
+            model_name="transition",
+            index=models.Index(fields=["lane", "-at"], name="transition_by_lane"),
         ),
     ]

@@ -17,6 +17,7 @@ from django.utils.translation import get_language, gettext
 from panel import dictionary
 from panel.history import LaneNow, Overview, Point, RungView, RunView, Strip
 from panel.templatetags import bundles, clock, drawing, sentences, words
+from panel.templatetags.changes import what_changed
 from panel.templatetags.differences import differences
 from panel.templatetags.rungs import EMPTY_LADDER, rung_say
 from panel.templatetags.strips import axis_labels, strip_bars, strip_sentence
@@ -39,6 +40,7 @@ register.filter("failure_mark", sentences.failure_mark)
 register.filter("headline", sentences.headline)
 register.filter("noun_name", sentences.noun_name)
 register.filter("deed_details", sentences.deed_details)
+register.filter("what_changed", what_changed)
 register.filter("coloured", bundles.coloured)
 register.simple_tag(clock.when, name="when")
 register.simple_tag(clock.at, name="at")

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -74,6 +75,26 @@ def endpoint_edit(request: HttpRequest, team: str, code: str) -> HttpResponse:
     return page(
         request, "endpoints/form.html", member, "endpoints", form=form, endpoint=row, calls=form.calls()
     )
+
+
+@login_required
+@require_POST
+def base_url_apply(request: HttpRequest, team: str, code: str) -> HttpResponse:
+    """Store the base URL that a run found to answer."""
+    member = access.member_of(request.user, team, Role.LEAD)
+    row = access.endpoint_for(member, code)
+    run = access.run_for(member, request.POST.get("run", ""))
+    try:
+        dropped = deeds.apply_offered(actor=member, endpoint=row, run=run)
+    except Refused as refused:
+        messages.error(request, str(refused.sentence))
+    else:
+        tell(request, _("%(name)s is called at %(url)s now.") % {"name": row.name, "url": row.base_url})
+        if dropped:
+            messages.warning(request, _("The address is another one, so the key was dropped. Paste its key."))
+            return redirect("key_add", member.team.slug, row.code)
+    lane = run.check_order.lane
+    return redirect(f"{reverse('profile', args=[member.team.slug, lane.profile.code])}?lane={lane.kind}")
 
 
 @login_required

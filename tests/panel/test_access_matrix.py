@@ -34,6 +34,7 @@ ROUTES: dict[str, tuple[Role | None, Role | None, str]] = {
     "calls": (None, L, ""),
     "endpoint": (V, None, "endpoint"),
     "endpoint_edit": (L, L, "endpoint"),
+    "base_url_apply": (None, L, "endpoint"),
     "endpoint_delete": (L, L, "endpoint"),
     "key_add": (L, L, "endpoint"),
     "key_destroy": (L, L, "endpoint"),
@@ -65,9 +66,9 @@ def a_team_with_everything() -> dict[str, str]:
     }
 
 
-def ask(client: Client, name: str, method: str, team: str, code: str = "") -> int:
+def ask(client: Client, name: str, method: str, team: str, code: str = "", run: str = "") -> int:
     address = reverse(name, kwargs={"team": team} | ({"code": code} if ROUTES[name][2] else {}))
-    data = {"lane": "agent"} if name == "lane_pause" else {}
+    data = {"lane": "agent"} if name == "lane_pause" else {"run": run} if name == "base_url_apply" else {}
     return getattr(client, method)(address, data).status_code
 
 
@@ -83,7 +84,7 @@ def test_a_member_may_what_the_table_says_and_no_more(name: str, method: str, ro
     client = Client()
     client.force_login(person.user)
     lowest = ROUTES[name][0 if method == "get" else 1]
-    status = ask(client, name, method, codes["team"], codes.get(ROUTES[name][2], ""))
+    status = ask(client, name, method, codes["team"], codes.get(ROUTES[name][2], ""), codes["run"])
     assert (status == 403) is (role < lowest)
     assert status < 500
     assert status != 404
