@@ -81,7 +81,7 @@ def broker() -> Iterator[None]:
 
 
 def _wait_for(path: Path) -> None:
-    for _ in range(200):
+    for _ in range(2000):  # twenty seconds, on a busy machine
         with socket.socket(socket.AF_UNIX) as client:
             if client.connect_ex(str(path)) == 0:
                 return
