@@ -44,6 +44,8 @@ class BaseUrlField(forms.CharField):
 class KeyField(forms.CharField):
     """Cleans to a `CleanKey`, or to None when empty and not required. Never shown again."""
 
+    marks_optional = False  # whether it may be left out depends on what stands beside it
+
     def __init__(self, **options: Any) -> None:
         sealed = forms.PasswordInput(
             render_value=False, attrs={"class": "mono", "autocomplete": "off", "spellcheck": "false"}

@@ -27,6 +27,8 @@ INTERVAL_CHOICES = (
 class EndpointChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # not generic when it runs
     """One of the team's endpoints, by its code."""
 
+    marks_optional = False  # the empty choice says what it means
+
     def label_from_instance(self, obj: Any) -> str:
         return f"{obj.name} ({obj.base_url})"
 

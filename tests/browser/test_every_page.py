@@ -16,7 +16,7 @@ LOOKS = [
     for theme in ("light", "dark")
     for language in (EN, ZH)
 ]
-SHOTS = os.environ.get("PREFLIGHT_SHOTS", "")
+SHOTS = os.environ.get("PAGE_SHOTS", "")
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_every_page_of_a_viewer_is_accessible_too(browser, live_server, atlas, a
 
 
 def keep_shot(page, name: str, look: Look) -> None:
-    """Keep a picture where PREFLIGHT_SHOTS names a folder, to be compared by eye."""
+    """Keep a picture where PAGE_SHOTS names a folder, to be compared by eye."""
     if SHOTS:
         Path(SHOTS).mkdir(parents=True, exist_ok=True)
         page.screenshot(path=f"{SHOTS}/{name}-{look}.png", full_page=True)

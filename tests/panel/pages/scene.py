@@ -113,7 +113,7 @@ def _live(stories: list[tuple[Profile, str, str]], now: datetime, days: int) -> 
     lanes = [
         (checks.get(lane__profile=profile, lane__kind=kind), letters) for profile, kind, letters in stories
     ]
-    LaneHour.objects.bulk_create([hour for check, _ in lanes for hour in _hours(check.lane, now, days)])
+    LaneHour.objects.bulk_create([hour for check, _ in lanes for hour in hours(check.lane, now, days)])
     for number in range(5):
         at = now - timedelta(minutes=2 * (5 - number), seconds=-90)
         runs = {make.run(check, at).pk: (check.lane.kind, letters[number]) for check, letters in lanes}
@@ -123,9 +123,10 @@ def _live(stories: list[tuple[Profile, str, str]], now: datetime, days: int) -> 
         )
 
 
-def _hours(lane: Lane, now: datetime, days: int) -> list[LaneHour]:
+def hours(lane: Lane, now: datetime, days: int) -> list[LaneHour]:
+    """The hours of a lane up to now: mostly well, with a gap."""
     base = {"agent": 410, "replay": 300, "rollout": 1200}[lane.kind]
-    hours = []
+    rows = []
     for back in range(1, 24 * days):
         hour = (now - timedelta(hours=back)).replace(minute=0, second=0, microsecond=0)
         if back in (15, 16):
@@ -133,13 +134,13 @@ def _hours(lane: Lane, now: datetime, days: int) -> list[LaneHour]:
         bad = "degraded" if back in (20, 200, 410) else "down" if back in (300, 301) else "ok"
         wave = base * (1 + 0.16 * math.sin(back / 4)) * (2.6 if bad == "degraded" else 1)
         half = rollups.pack(sum(rollups.one(wave * (0.9 + 0.05 * n)) for n in range(12)))
-        hours.append(
+        rows.append(
             LaneHour(
                 lane=lane, hour=hour, worst_first=bad, worst_second="ok", latency_first=half,
                 latency_second=half, **({"ok": 24} if bad == "ok" else {"ok": 18, bad: 6}),
             )
         )  # fmt: skip
-    return hours
+    return rows
 
 
 def _pause(profile: Profile, kinds: tuple[str, ...], by: Membership, now: datetime) -> None:
