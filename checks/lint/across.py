@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Final
 
 from checks.lint.finding import Finding, Severity
 from checks.lint.rules.codes import VITAL
-from checks.lint.sheet import Format, Item, Sheet
+from checks.lint.sheet import Format, Item, Kind, Sheet
 from checks.lint.sheets import is_profile
+from checks.lint.shown import shown
 from checks.reason import Reason
 
 RULE: Final = "shadowed"
@@ -17,31 +18,74 @@ RULE: Final = "shadowed"
 
 MAX_TOGETHER: Final = 8
 
+Winners = Mapping[str, tuple[Sheet, Item]]
+
 
 def shadowed(sheets: Sequence[Sheet]) -> Iterator[Finding]:
-    """A shell's exported variable against an environment file whose reader leaves set variables alone.
+    """A setting with another value in a file of higher rank.
 
+    A shell's exported variable wins over an environment file whose reader leaves set variables alone; the
+    environment of a compose service wins over its env_file; Claude Code's settings win over the shell.
     Files belong together where they lie in one folder, or where one is a shell's own profile; a long list
     of files is a folder's contents and says nothing on who uses what.
     """
     if len(sheets) > MAX_TOGETHER:
         return
     for sheet in sheets:
-        if sheet.format is not Format.DOTENV or sheet.reading.dialect.file_wins:
-            continue
-        winners = {item.name: (other, item) for other in sheets for item in _exported(other, sheet)}
-        for item in sheet.items:
+        winners = _winners(sheet, sheets)
+        for item in _handed_on(sheet):
             winner = winners.get(item.name)
-            if winner and item.role in VITAL and winner[1].value != item.value and item.value.strip():
+            if winner and item.role in VITAL and item.value.strip() and winner[1].value != item.value:
                 yield _finding(sheet, item, *winner)
 
 
-def _exported(shell: Sheet, sheet: Sheet) -> Iterator[Item]:
-    """Variables that a shell's file hands to the program that reads the sheet."""
-    together = is_profile(shell.name) or PurePath(shell.name).parent == PurePath(sheet.name).parent
-    if shell.format is Format.DOTENV or not together:
-        return iter(())
-    return (item for item in shell.items if item.written and item.written.exported)
+def _winners(sheet: Sheet, sheets: Sequence[Sheet]) -> Winners:
+    """What other files say with a higher rank, by the name of the variable."""
+    above = _ABOVE.get(sheet.format)
+    if above is None or (
+        sheet.format is Format.DOTENV and sheet.reading.dialect.file_wins and not _compose(sheets)
+    ):
+        return {}
+    return {
+        item.name: (other, item)
+        for other in sheets
+        if other is not sheet and above(sheet, other) and _together(other, sheet)
+        for item in _handed_on(other)
+        if not item.is_reference
+    }
+
+
+def _compose(sheets: Sequence[Sheet]) -> bool:
+    return any(sheet.kind is Kind.COMPOSE for sheet in sheets)
+
+
+def _above_dotenv(sheet: Sheet, other: Sheet) -> bool:
+    from_shell = other.format in (Format.SHELL, Format.FISH) and not sheet.reading.dialect.file_wins
+    return from_shell or other.kind is Kind.COMPOSE
+
+
+def _above_shell(sheet: Sheet, other: Sheet) -> bool:
+    return other.kind is Kind.CLAUDE
+
+
+_ABOVE: Final[Mapping[Format, Callable[[Sheet, Sheet], bool]]] = {
+    Format.DOTENV: _above_dotenv,
+    Format.SHELL: _above_shell,
+    Format.FISH: _above_shell,
+}
+
+
+def _together(first: Sheet, second: Sheet) -> bool:
+    profile = is_profile(first.name) or is_profile(second.name)
+    return profile or PurePath(first.name).parent == PurePath(second.name).parent
+
+
+def _handed_on(sheet: Sheet) -> Iterator[Item]:
+    """Variables that a file hands to the programs that it starts or configures."""
+    for item in sheet.items:
+        exported = item.written is not None and (sheet.format is Format.DOTENV or item.written.exported)
+        if exported or "environment" in item.path or item.path[:1] == ("env",):
+            yield item
 
 
 def _finding(sheet: Sheet, item: Item, winner: Sheet, winning: Item) -> Finding:
@@ -51,4 +95,5 @@ def _finding(sheet: Sheet, item: Item, winner: Sheet, winning: Item) -> Finding:
         "length": str(len(item.value)),
         "winning": str(len(winning.value)),
     }
-    return Finding(sheet.name, Reason.ENV_SHADOWED.value, Severity.WARNING, item.line, item.key, RULE, facts)
+    code, key = Reason.ENV_SHADOWED.value, shown(item.key)
+    return Finding(sheet.name, code, Severity.WARNING, item.line, key, RULE, facts)

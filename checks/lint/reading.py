@@ -9,7 +9,7 @@ from typing import Final
 
 from checks.lint.clients import CLIENTS, IMAGES
 from checks.lint.readers import ALIASES, DIALECTS, PLACES, Reading, names
-from checks.lint.sheet import Contents, Format, Kind
+from checks.lint.sheet import Format, Kind
 
 _ADDS_VERSION: Final = re.compile(r"(?:append|add)\w*\s+\S*v\d")
 _WORDS: Final = sorted(
@@ -45,6 +45,13 @@ _NAME_HINTS: Final = (
     (re.compile(r"(?:^|[-_.])direnv(?:[-_.]|$)|\.envrc$"), "direnv"),
 )
 
+_CONTAINER_DIALECTS: Final = frozenset(("docker", "podman", "kubectl", "kustomize", "compose"))
+_CONTAINER_TOLD: Final = re.compile(
+    r"\b(?:in|inside|into|within|for) (?:a |the |its )?(?:[\w-]+ )?(?:docker|containers?|pods?|kubernetes)\b"
+    r"|容器[里内中]|\bcontainerized\b|\bin docker\b"
+)
+_CONTAINER_NAME: Final = re.compile(r"(?:^|[-_.])(?:container|docker|k8s|kubernetes)(?:[-_.]|$)")
+
 
 class UnknownReader(ValueError):
     """Nobody by this name reads files. `near` are names that are spelt alike."""
@@ -71,7 +78,7 @@ def stated(text: str) -> Reading:
             phrase = phrase[: match.start()] + " " * len(match[0]) + phrase[match.end() :]
     if not found:
         raise UnknownReader(text)
-    if reading.dialect.name in ("docker", "podman", "kubectl") and reading.container is None:
+    if reading.dialect.name in _CONTAINER_DIALECTS and reading.container is None:
         reading = replace(reading, container=True)
     return reading
 
@@ -85,7 +92,7 @@ def _with(reading: Reading, name: str) -> Reading:
     return reading if reading.client else replace(reading, client=CLIENTS[name])
 
 
-def guessed(name: str, form: Format, kind: Kind, contents: Contents, comments: dict[int, str]) -> Reading:
+def guessed(name: str, form: Format, kind: Kind, comments: dict[int, str]) -> Reading:
     """Tell from the file itself who reads it; a stand-in for nobody in particular where it does not say."""
     reading = Reading()
     if form is Format.SHELL:
@@ -96,7 +103,9 @@ def guessed(name: str, form: Format, kind: Kind, contents: Contents, comments: d
         dialect = _hinted(name, comments)
         if dialect:
             reading = stated(dialect)
-    return _for_kind(reading, kind, contents)
+    if reading.container is None:
+        reading = replace(reading, container=_in_container(name, comments))
+    return _for_kind(reading, kind)
 
 
 def _hinted(name: str, comments: dict[int, str]) -> str:
@@ -106,7 +115,14 @@ def _hinted(name: str, comments: dict[int, str]) -> str:
     return by_comment or next((reader for pattern, reader in _NAME_HINTS if pattern.search(base)), "")
 
 
-def _for_kind(reading: Reading, kind: Kind, contents: Contents) -> Reading:
+def _in_container(name: str, comments: dict[int, str]) -> bool | None:
+    """Whether the file's name or notes say that its reader runs in a container; None where they do not."""
+    told = "\n".join(comments.values()).lower()
+    base = name.replace("\\", "/").rpartition("/")[2].lower()
+    return True if _CONTAINER_TOLD.search(told) or _CONTAINER_NAME.search(base) else None
+
+
+def _for_kind(reading: Reading, kind: Kind) -> Reading:
     if kind is Kind.LITELLM:
         return replace(reading, client=CLIENTS["litellm-proxy"])
     if kind is Kind.CLAUDE:

@@ -63,7 +63,7 @@ def read_sheet(data: bytes, name: str, told: Reading | None) -> Sheet:
         lines=lines,
         format=form,
         kind=kind,
-        reading=combined(told, guessed(name, form, kind, contents, comments), form),
+        reading=combined(told, guessed(name, form, kind, comments), form),
         contents=contents,
         noted=tuple(noted_in(comments, form)),
         comments=comments,

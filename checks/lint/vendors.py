@@ -135,6 +135,7 @@ PORTS: Final[Mapping[int, str]] = {
     30000: "SGLang",
     4000: "a litellm proxy",
     12434: "Docker Model Runner",
+    8080: "llama.cpp",
 }
 """The ports that local servers listen on unless told otherwise."""
 

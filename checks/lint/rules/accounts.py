@@ -111,7 +111,7 @@ def _plan_by_prefix(sheet: Sheet) -> Iterator[Hit]:
         prefix = model.value.strip().partition("/")[0].lower() if "/" in model.value else ""
         plan = next((plan for plan in PLANS if prefix in plan.prefixes), None)
         if plan and model.name != "model_name" and not _base_for(sheet, model, prefix):
-            yield Hit(model.line, model.key, _plan_facts(plan, plan.hosts[0], f"the default of {prefix}/"))
+            yield Hit(model.line, model.key, _plan_facts(plan, plan.hosts[0], f"{prefix}/"))
 
 
 def _plan_facts(plan: Plan, host: str, path: str) -> dict[str, str]:

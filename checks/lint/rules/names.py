@@ -56,7 +56,9 @@ _ENV_FILE: Final = frozenset(
         *(".env.env", ".env.text", "_.env", ".env.md", ".env.rtf", ".env.doc", "env.local", "env.production"),
     )
 )
-_GENERAL_STEMS: Final = frozenset(("llm", "model", "agent", "chat", "ai", "gpt", "task", "my_llm", "llm_api"))
+_GENERAL_STEMS: Final = frozenset(
+    ("llm", "model", "agent", "chat", "ai", "gpt", "task", "judge", "inference", "completion")
+)
 
 
 def _environment(sheet: Sheet) -> Iterator[Item]:
@@ -137,10 +139,10 @@ def _one_base(sheet: Sheet) -> Iterator[Hit]:
 
 def _missed_by(name: str, client: str, bases: tuple[str, ...]) -> str:
     if client == "agent-lightning":
-        return "Agent-Lightning's examples"
+        return "Agent-Lightning"
     if client:
         return client if bases and name not in bases else ""
-    return "the OpenAI SDK" if name == "OPENAI_API_BASE" else ""
+    return "OpenAI SDK" if name == "OPENAI_API_BASE" else ""
 
 
 def _bases_differ(sheet: Sheet) -> Iterator[Hit]:
@@ -195,18 +197,22 @@ def _base_absent(sheet: Sheet) -> Iterator[Hit]:
     client = sheet.reading.client
     for item in sheet.of(Role.KEY):
         mine = stem(item.name)
-        if mine in _GENERAL_STEMS and item.value.strip() and not (client and client.prefixed):
-            name = f"{mine.upper()}_API_BASE"
+        general = mine in _GENERAL_STEMS or (not mine and any(sheet.of(Role.MODEL)))
+        if general and item.value.strip() and not (client and client.prefixed):
+            name = f"{mine}_api_base".strip("_").upper()
             yield Hit(None, f"{name} (absent)", {"name": name, "key": item.name})
             return
 
 
 def _model_elsewhere(sheet: Sheet) -> Iterator[Hit]:
-    """OPENAI_API_KEY with another vendor's model and no base URL: the call goes to api.openai.com."""
-    if not sheet.format.by_lines or any(sheet.of(Role.BASE)) or not any(sheet.named("OPENAI_API_KEY")):
+    """A key of OpenAI's name with another vendor's model and no base URL: the call goes to api.openai.com."""
+    if any(sheet.of(Role.BASE, Role.PROVIDER)) or sheet.kind is not Kind.PLAIN:
         return
     for item in sheet.of(Role.MODEL):
-        if item.name.upper().startswith("OPENAI_") and _FOREIGN_MODEL.match(item.value.strip()):
+        keys = [other for other in sheet.beside(item) if other.role is Role.KEY and other.value.strip()]
+        general = not sheet.format.by_lines and any(not stem(key.name) for key in keys)
+        named = stem(item.name) == "openai" and any(stem(key.name) == "openai" for key in keys)
+        if (named or general) and _FOREIGN_MODEL.match(item.value.strip()) and "/" not in item.value:
             yield Hit(item.line, item.key, {"name": "OPENAI_BASE_URL"})
             return
 

@@ -173,8 +173,7 @@ def _other_dialect(sheet: Sheet) -> Iterator[Hit]:
 
 
 def _ollama_elsewhere(base: Base) -> bool:
-    other_server = base.port in PORTS and base.port not in (11434, 12434)
-    return other_server or bool(re.search(r"/v\d+$", base.path))
+    return bool(re.search(r"/v\d+$", base.path))
 
 
 def _openai_elsewhere(base: Base) -> bool:
@@ -204,6 +203,15 @@ _DIALECT_TESTS: Final[Mapping[Speech, Callable[[Base], bool]]] = {
     Speech.AZURE: _azure_elsewhere,
     Speech.OTHER: lambda base: False,
 }
+
+
+def _other_servers_port(sheet: Sheet) -> Iterator[Hit]:
+    """Ollama's client, and the usual port of a server that does not speak its dialect."""
+
+    def wrong(base: Base) -> bool:
+        return base.speech is Speech.OLLAMA and base.port in PORTS and base.port not in (11434, 12434)
+
+    return _hits(sheet, wrong)
 
 
 def _no_responses(sheet: Sheet) -> Iterator[Hit]:
@@ -239,6 +247,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "plain_to_vendor": suspicion(Reason.REDIRECT_BROKEN, _plain_to_vendor),
     "container_loopback": suspicion(Reason.CONTAINER_LOOPBACK, _container_loopback),
     "everywhere_address": suspicion(Reason.CONNECT_TIMEOUT, _everywhere_address),
+    "other_servers_port": suspicion(Reason.API_DIALECT_MISMATCH, _other_servers_port),
     "other_dialect": suspicion(Reason.API_DIALECT_MISMATCH, _other_dialect),
     "no_responses": suspicion(Reason.API_DIALECT_MISMATCH, _no_responses),
 }

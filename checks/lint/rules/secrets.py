@@ -11,7 +11,6 @@ from checks.lint.bases import bases_of
 from checks.lint.finding import Hit, Rule, Severity, caution, error
 from checks.lint.roles import snake, stem
 from checks.lint.sheet import Item, Kind, Role, Sheet
-from checks.pasted import Edit
 from checks.reason import Reason
 
 # Words that people type where a local server needs no key.
@@ -23,7 +22,7 @@ _NO_KEY: Final = re.compile(
 )
 _EXTRA_PLACEHOLDER: Final = re.compile(
     r"(?:sk[-_])?(?:\.{3,}|x{4,}.*|your.*|<.*>|my[-_]?(?:api[-_]?)?key|replace.*|insert.*|changeme|dummy|fake"
-    r"|example|placeholder|api[-_]?key|key[-_]?here|填.*|你的.*|请.*|这里.*|xxx.*|在此.*)",
+    r"|placeholder|api[-_]?key|key[-_]?here|填.*|你的.*|请.*|这里.*|xxx.*|在此.*)",
     re.IGNORECASE,
 )
 _WRONG_REFERENCE: Final = re.compile(
@@ -65,8 +64,7 @@ def _wrapped(sheet: Sheet) -> Iterator[Hit]:
             continue
         smart = any(sign > "\x7f" for sign in item.value)
         if edits and not smart and not item.value.endswith("\n"):
-            what = "quotes" if Edit.STRIPPED_QUOTES in edits else "blanks"
-            yield Hit(item.line, item.key, {"what": what, "length": str(len(item.value))})
+            yield Hit(item.line, item.key, {"length": str(len(item.value))})
 
 
 def _empty(sheet: Sheet) -> Iterator[Hit]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from checks.lint.finding import CONFIG_SYNTAX, Hit, Rule, caution, error
 from checks.lint.rules.codes import spoilt
-from checks.lint.sheet import Format, Kind, Role, Scalar, Sheet
+from checks.lint.sheet import Format, Item, Kind, Role, Scalar, Sheet
 from checks.reason import Reason
 
 _TEXTS: Final = frozenset((Role.KEY, Role.MODEL, Role.ORG))
@@ -25,7 +26,7 @@ def _type_changed(sheet: Sheet) -> Iterator[Hit]:
     for item in sheet.items:
         odd = item.scalar in (Scalar.NUMBER, Scalar.TRUTH, Scalar.DATE)
         if odd and item.role in _TEXTS:
-            yield Hit(item.line, item.key, {"type": item.scalar.value}, code=spoilt(item.role))
+            yield Hit(item.line, item.key, code=spoilt(item.role))
 
 
 def _date_version(sheet: Sheet) -> Iterator[Hit]:
@@ -42,6 +43,28 @@ def _environment_type(sheet: Sheet) -> Iterator[Hit]:
         inside = len(item.path) > 1 and item.path[-2] == "environment"
         if inside and item.scalar is Scalar.TRUTH:
             yield Hit(item.line, item.key)
+
+
+def _secret_items(sheet: Sheet) -> Iterator[tuple[Item, bytes | None]]:
+    """The entries under `data` of a Kubernetes Secret, with what they decode to; None for no base64."""
+    if not any(item.path == ("kind",) and item.value == "Secret" for item in sheet.items):
+        return
+    for item in sheet.items:
+        if item.path[:1] == ("data",) and len(item.path) == 2 and item.value.strip():
+            try:
+                yield item, base64.b64decode("".join(item.value.split()), validate=True)
+            except ValueError:
+                yield item, None
+
+
+def _secret_value(sheet: Sheet) -> Iterator[Hit]:
+    for item, value in _secret_items(sheet):
+        if value is not None and item.role in (Role.KEY, Role.BASE) and value.strip() != value:
+            yield Hit(item.line, item.key, code=spoilt(item.role))
+
+
+def _secret_encoding(sheet: Sheet) -> Iterator[Hit]:
+    return (Hit(item.line, item.key) for item, value in _secret_items(sheet) if value is None)
 
 
 def _model_entry(sheet: Sheet) -> Iterator[Hit]:
@@ -76,6 +99,8 @@ RULES: Final[Mapping[str, Rule]] = {
     "type_changed": error(CONFIG_SYNTAX, _type_changed),
     "date_version": error(Reason.BASE_URL_WRONG_PATH, _date_version),
     "environment_type": error(CONFIG_SYNTAX, _environment_type),
+    "secret_value": error(CONFIG_SYNTAX, _secret_value),
+    "secret_encoding": error(CONFIG_SYNTAX, _secret_encoding),
     "model_entry": error(CONFIG_SYNTAX, _model_entry),
     "entry_without_model": error(Reason.MODEL_MISSING, _entry_without_model),
 }

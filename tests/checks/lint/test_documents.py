@@ -73,6 +73,21 @@ def test_a_forgotten_quote_does_not_swallow_the_lines_below() -> None:
     assert [one.rule for one in lint(text.encode(), name=".env")] == ["open_quote", "version_missing"]
 
 
+def test_the_environment_of_a_compose_service_overrules_its_env_file() -> None:
+    compose = b"services:\n  a:\n    environment:\n      OPENAI_MODEL: b\n"
+    (found,) = lint_files([(".env", b"OPENAI_MODEL=a\n"), ("compose.yaml", compose)])
+    assert (found.file, found.code, found.facts["line"]) == (".env", "env_shadowed", "4")
+    passed_on = compose.replace(b": b", b": ${OPENAI_MODEL}")
+    assert lint_files([(".env", b"OPENAI_MODEL=a\n"), ("compose.yaml", passed_on)]) == ()
+
+
+def test_settings_of_a_project_overrule_the_shell() -> None:
+    shell = b"export ANTHROPIC_AUTH_TOKEN=sk-EXAMPLE0001\n"
+    project = b'{"env": {"ANTHROPIC_AUTH_TOKEN": "sk-EXAMPLE0002"}}'
+    (found,) = lint_files([("/home/me/.bashrc", shell), ("app/settings.json", project)])
+    assert (found.file, found.code, found.line) == ("/home/me/.bashrc", "env_shadowed", 1)
+
+
 def test_an_exported_variable_of_the_shell_overrules_the_file() -> None:
     env, profile = b"OPENAI_API_KEY=sk-EXAMPLE0001\n", b"export OPENAI_API_KEY=sk-EXAMPLE0002\n"
     (found,) = lint_files([("app/.env", env), ("/home/me/.bashrc", profile)])
