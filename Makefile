@@ -42,8 +42,7 @@ migrations: tools
 	$(BIN) django makemigrations --check --dry-run --settings panel.settings
 
 lock: ## Write both locks anew from pyproject.toml (needs uv)
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-emit-find-links --no-header --group test --output-file requirements.lock pyproject.toml
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-emit-find-links --no-header --group test --group ci -c requirements.lock \
-		--output-file .ci/requirements.lock pyproject.toml
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--group test --output-file requirements.lock pyproject.toml
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--group ci --group test --constraints requirements.lock --output-file .ci/requirements.lock pyproject.toml

@@ -70,7 +70,8 @@ def test_no_function_is_longer_than_fifty_lines():
 
 def test_no_module_is_longer_than_five_hundred_lines():
     rooms = ("checks", "panel", "tests", "manage.py")
-    assert not [name for name, text in sources(*rooms) if text.count("\n") > LONGEST_MODULE]
+    long = [name for name, text in sources(*rooms) if text.count("\n") > LONGEST_MODULE]
+    assert not [name for name in long if "/migrations/" not in name]  # makemigrations writes at length
 
 
 def test_every_module_opens_with_a_sentence_on_its_room():

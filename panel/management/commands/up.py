@@ -79,6 +79,8 @@ class Command(BaseCommand):
         else:
             news = _setup_link(address)
         _let_go_of_the_database()
+        if supervisor.stopping:
+            return
         start_id = secrets.token_hex(8)
         supervisor.start(parts.web_plan(door, start_id))
         supervisor.start(parts.worker_plan())
