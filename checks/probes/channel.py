@@ -15,7 +15,7 @@ from checks.probes.candidates import search
 from checks.probes.chat import ANSWER_TOKENS, NEW_NAME, OLD_NAME, Chat, chat, lane_evidence, lane_headers
 from checks.probes.completion import Completion, read_json
 from checks.probes.negative import negative
-from checks.probes.wedge import Reading, is_engine, is_silent, look, watched
+from checks.probes.wedge import Readings, is_engine, is_silent, look, read_again, watched
 from checks.reason import Reason
 from checks.spec import LaneSpec
 from checks.verdict import classify
@@ -49,10 +49,11 @@ async def channel(ask: Ask) -> Found:
         return Found((_not_asked(Reason.MODEL_MISSING),))
     if not ask.affords(ANSWER_TOKENS):
         return Found((_not_asked(Reason.BUDGET_SPENT),))
-    asked, reading = await watched(ask.spec, _chat(ask), _chat_seconds(ask) * WATCHED_FROM)
+    asked, early = await watched(ask.spec, _chat(ask), _chat_seconds(ask) * WATCHED_FROM)
     if asked.completion is not None:
         return await _with_negative(ask, _passed(asked, asked.completion, ask.spec))
-    return await _followed(ask.after(asked.tokens), asked, await _list_models(ask), reading)
+    listed, late = await asyncio.gather(_list_models(ask), read_again(ask, early))
+    return await _followed(ask.after(asked.tokens), asked, listed, (early, late))
 
 
 async def _chat(ask: Ask) -> Chat:
@@ -79,7 +80,7 @@ async def _with_negative(ask: Ask, found: Found) -> Found:
     return found if step is None else replace(found, steps=(*found.steps, step))
 
 
-async def _followed(ask: Ask, asked: Chat, listed: ModelList, reading: Reading | None) -> Found:
+async def _followed(ask: Ask, asked: Chat, listed: ModelList, readings: Readings) -> Found:
     """Follow up a chat that failed: neighbours of a wrong path, the state of a silent engine, one more
     try of what may pass by itself."""
     context = {**asked.evidence.context, **listed.context}
@@ -88,7 +89,7 @@ async def _followed(ask: Ask, asked: Chat, listed: ModelList, reading: Reading |
     if reason.layer == "path":
         return await _among_neighbours(ask, failed, listed)
     if is_silent(failed.evidence) and is_engine(ask.spec, listed.step.evidence):
-        looked = await look(ask, reading, listed.step.status is Status.OK)
+        looked = await look(ask, readings, listed.step.status is Status.OK)
         told = _with_context(failed, engine_state=looked.say["engine"])
         return Found((listed.step, _broken(told, ask.spec), looked))
     if ask.spec.repeat and (reason.layer in PASSING_LAYERS or reason is Reason.CONNECTION_RESET):

@@ -63,6 +63,10 @@ class Reading:
     milliseconds: float = 0.0
 
 
+Readings = tuple[Reading | None, Reading | None]
+"""One taken while a chat was under way, and one after it; None where none was."""
+
+
 def is_silent(evidence: Evidence) -> bool:
     """Tell whether a chat was sent and waited out its time without a byte."""
     failure = evidence.failure
@@ -93,19 +97,25 @@ async def watched(
     return answer, None if reading.cancelled() else reading.result()
 
 
-async def look(ask: Ask, early: Reading | None, listed: bool) -> Step:
-    """Read the server's counters (twice, unless `early` is the first reading) and say as a step what
-    state its engine is in: asleep, paused, frozen, generating or unknown.
+async def read_again(ask: Ask, early: Reading | None) -> Reading | None:
+    """Take the reading that follows an early one; None where there was none."""
+    return None if early is None else await read(ask.spec, ask.seconds(READ_SECONDS))
+
+
+async def look(ask: Ask, readings: Readings, listed: bool) -> Step:
+    """Say as a step what state the engine is in, by the readings (two are taken now where none were):
+    asleep, paused, frozen, generating or unknown.
 
     `listed` says that the model list was answered. No key is sent: these pages ask for none.
     """
-    first = early or await read(ask.spec, ask.seconds(READ_SECONDS))
-    last = first
-    if not _resting(first):
-        if early is None:
+    first, last = readings
+    in_flight = first is not None
+    if first is None or last is None:
+        first = last = await read(ask.spec, ask.seconds(READ_SECONDS))
+        if not _resting(first):
             await asyncio.sleep(min(WATCH_SECONDS, ask.seconds() * WATCH_SHARE))
-        last = await read(ask.spec, ask.seconds(READ_SECONDS))
-    state = _state(first, last, in_flight=early is not None, listed=listed)
+            last = await read(ask.spec, ask.seconds(READ_SECONDS))
+    state = _state(first, last, in_flight=in_flight, listed=listed)
     counted = {"running": last.running, "waiting": last.waiting, "tokens": last.tokens}
     say = {name: f"{value:.0f}" for name, value in counted.items() if value is not None}
     spent = last.milliseconds + (first.milliseconds if last is not first else 0.0)

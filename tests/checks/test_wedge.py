@@ -6,7 +6,7 @@ import itertools
 import socket
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -30,7 +30,7 @@ NOT_THERE = answering(404, {"detail": "Not Found"})
 
 
 def silent(connection: socket.socket, request: bytes) -> None:
-    time.sleep(3)
+    time.sleep(8)
 
 
 def metrics(tokens: float, *, running: int = 0, prefix: str = "vllm:", extra: str = "") -> Behaviour:
@@ -101,12 +101,14 @@ class Met:
 
 @pytest.fixture(scope="module")
 def met() -> dict[str, Met]:
-    """All silent servers, met at the same time: each costs its deadline."""
+    """All silent servers, met at the same time, since each costs its deadline; these end one after
+    another, so that on a busy machine not all are looked into at once."""
     with ExitStack() as servers:
         local = {name: servers.enter_context(serving(engine(**pages))) for name, (_, pages) in SILENT.items()}
         played = [servers.enter_context(simulate("vllm", key=KEY, fault=fault)) for fault in SIMULATED]
         specs = [lane(server.base_url, name, SILENT[name][0], MODEL) for name, server in local.items()]
         specs += [lane(server.base_url, str(server.fault), VLLM, "qwen3-8b") for server in played]
+        specs = [replace(spec, deadline=4.5 + 0.1 * number) for number, spec in enumerate(specs)]
         outcomes = {outcome.spec_id: outcome for outcome in run_many(specs)}
     return {
         name: Met(outcome, local[name].seen if name in local else []) for name, outcome in outcomes.items()
@@ -114,9 +116,7 @@ def met() -> dict[str, Met]:
 
 
 def lane(base_url: str, name: str, kind: EndpointKind, model: str) -> LaneSpec:
-    return LaneSpec(
-        name, base_url, model, Masked(KEY), kind=kind, rungs=CHANNEL, deadline=2.0, egress=LOOPBACK
-    )
+    return LaneSpec(name, base_url, model, Masked(KEY), kind=kind, rungs=CHANNEL, egress=LOOPBACK)
 
 
 def step_of(outcome: Outcome, name: str) -> Step:
@@ -195,7 +195,7 @@ def test_the_pages_are_asked_without_the_key(met: dict[str, Met], name: str) -> 
 
 
 def test_looking_keeps_to_the_deadline(met: dict[str, Met]) -> None:
-    assert max(found.outcome.duration_ms for found in met.values()) < 4000
+    assert max(found.outcome.duration_ms for found in met.values()) < 8600
 
 
 def climb(server: LocalServer) -> Outcome:

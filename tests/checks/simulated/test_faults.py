@@ -37,7 +37,7 @@ KEYS = {"azure": "0123456789abcdef0123456789abcdef"}
 KINDS = {kind.value: kind for kind in EndpointKind}
 PATIENCE = {"deaf", "accept_and_hang", "hang", "asleep", "wedged", "crawling", "drip", "slow"}
 """Faults that cost seconds: they are met all at once."""
-SHORT, LONG = 1.0, 8.0
+SHORT, LONG = 2.0, 8.0
 
 
 def families(number: int, able: list[str]) -> list[str]:
