@@ -89,7 +89,7 @@ def milliseconds(value: float | None) -> str:
     if value is None:
         return "—"
     if value < 999.5:
-        return f"{value:.0f}{THIN}ms"
+        return f"{value:.1f}{THIN}ms" if value < 0.95 else f"{value:.0f}{THIN}ms"
     seconds = value / 1000
     digits = 2 if seconds < 10 else 1 if seconds < 100 else 0
     return f"{seconds:.{digits}f}{THIN}s"

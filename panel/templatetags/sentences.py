@@ -83,8 +83,8 @@ def _down(lanes: int, causes: int) -> str:
         return gettext("One lane down")
     if causes <= 1:
         return _counted(gettext("%(count)s lanes down, one cause"), lanes)
-    sentence = gettext("%(count)s lanes down, %(causes)d causes")
-    return sentence % {"count": _count(lanes), "causes": causes}
+    sentence = gettext("%(count)s lanes down, %(causes)s causes")
+    return sentence % {"count": _count(lanes), "causes": _count(causes).lower()}
 
 
 def _all_well(ok: int, total: int) -> str:

@@ -42,7 +42,14 @@ def test_a_time_carries_itself_for_machines() -> None:
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(None, "—"), (288.2, "288 ms"), (999.6, "1.00 s"), (1240, "1.24 s"), (12_400, "12.4 s")],
+    [
+        (None, "—"),
+        (0.43, "0.4 ms"),
+        (288.2, "288 ms"),
+        (999.6, "1.00 s"),
+        (1240, "1.24 s"),
+        (12_400, "12.4 s"),
+    ],
 )
 def test_milliseconds_become_seconds_with_three_digits(value: float | None, said: str) -> None:
     assert clock.milliseconds(value).replace("\u2009", " ") == said
