@@ -78,34 +78,27 @@ async def _ask_with(ask: Ask, key: Masked | None, parameter: str) -> Chat:
 
 def _step(spec: LaneSpec, chats: dict[str, Chat]) -> Step:
     said = {name: _said(asked) for name, asked in chats.items()}
-    statuses = {f"{name}_status": str(asked.evidence.status or "") for name, asked in chats.items()}
-    evidence = next(reversed(chats.values())).evidence if chats else None
-    duration = sum(asked.evidence.timings.total_ms for asked in chats.values())
-    tokens = sum(asked.tokens for asked in chats.values())
-    say = {**said, **statuses}
-    if len(chats) < BOTH and "answered" not in said.values():
+    say = said | {f"{name}_status": str(asked.evidence.status or "") for name, asked in chats.items()}
+    answered = "answered" in said.values()
+    if len(chats) < BOTH and not answered:
         say["budget"] = "spent"
-    if "answered" in said.values():
-        return Step(
-            Rung.CHANNEL,
-            "open_endpoint",
-            Status.DEGRADED,
-            Reason.ENDPOINT_OPEN,
-            candidates=(Reason.ENDPOINT_OPEN,),
-            say={"model": spec.model, **say},
-            evidence=evidence,
-            duration_ms=duration,
-            tokens=tokens,
-        )
-    status = Status.OK if _all_refused(said.values(), len(chats)) else Status.NOT_TESTABLE
-    return Step(
+    step = Step(
         Rung.CHANNEL,
         "negative",
-        status,
+        Status.OK if _all_refused(said.values(), len(chats)) else Status.NOT_TESTABLE,
         say=say,
-        evidence=evidence,
-        duration_ms=duration,
-        tokens=tokens,
+        evidence=next(reversed(chats.values())).evidence if chats else None,
+        duration_ms=sum(asked.evidence.timings.total_ms for asked in chats.values()),
+        tokens=sum(asked.tokens for asked in chats.values()),
+    )
+    return _found_open(step, spec) if answered else step
+
+
+def _found_open(step: Step, spec: LaneSpec) -> Step:
+    reason = Reason.ENDPOINT_OPEN
+    say = {"model": spec.model, **step.say}
+    return replace(
+        step, name="open_endpoint", status=Status.DEGRADED, reason=reason, candidates=(reason,), say=say
     )
 
 
