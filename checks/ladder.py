@@ -10,8 +10,8 @@ from time import monotonic
 from typing import Final
 
 from checks.egress.faults import chain_of
-from checks.outcome import Evidence, Failure, FailureKind, Outcome, Rung, Status, Step
-from checks.probes import INFORMING, PROBES, PROMISES, Ask, Found
+from checks.outcome import SUPPORTING_STEPS, Evidence, Failure, FailureKind, Outcome, Rung, Status, Step
+from checks.probes import PROBES, PROMISES, Ask, Found
 from checks.reason import Reason
 from checks.redact import Redactor
 from checks.spec import LaneSpec
@@ -26,8 +26,6 @@ _STAND_IN: Final = {
     Rung.AGENT: "agent",
     Rung.ROLLOUT: "rollout",
 }
-# Steps that never decide.
-_SUPPORTING: Final = INFORMING | {"models", "candidates", "wedge", "negative"}
 _TIMED: Final = "chat"  # the step whose answer the lane's latency is
 _WORST_FIRST: Final = (Status.DOWN, Status.DEGRADED, Status.NOT_TESTABLE)
 
@@ -86,7 +84,7 @@ def _own_fault(rung: Rung, exc: Exception) -> Step:
 
 
 def _deciding(steps: list[Step]) -> Iterator[Step]:
-    return (step for step in steps if step.name not in _SUPPORTING)
+    return (step for step in steps if step.name not in SUPPORTING_STEPS)
 
 
 def _stops(steps: list[Step]) -> bool:

@@ -159,6 +159,16 @@ class Step:
     tokens: int = 0
 
 
+SUPPORTING_STEPS = frozenset(
+    {
+        *("models", "candidates", "wedge", "negative"),
+        *("responses", "forced_tool", "json_schema", "developer_role", "content_parts", "image"),
+        *("template_kwargs", "sampling"),
+    }
+)
+"""Names of steps that explain or inform, and never decide how a rung ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What one climb says. `rung` is the first broken rung, else the highest that passed;

@@ -37,6 +37,9 @@ MAX_FILE_BYTES: Final = 1_048_576
 MAX_FINDINGS: Final = 500
 MAX_OF_ONE_RULE: Final = 50
 
+# The beginnings of keys that vendors publish come from a table of ours and look like keys.
+_OUR_WORDS: Final = frozenset(("start",))
+
 # After these nothing else of the file can be trusted.
 _FATAL: Final = frozenset(("utf16",))
 
@@ -96,5 +99,5 @@ def _asked(sheet: Sheet, name: str, rule: Rule) -> Iterator[Finding]:
 
 def _finding(sheet: Sheet, name: str, rule: Rule, hit: Hit) -> Finding:
     severity = (hit.severity or rule.severity) if rule.provable else Severity.WARNING
-    facts = {fact: shown(value) for fact, value in hit.facts.items()}
+    facts = {fact: value if fact in _OUR_WORDS else shown(value) for fact, value in hit.facts.items()}
     return Finding(sheet.name, str(hit.code or rule.code), severity, hit.line, shown(hit.key), name, facts)

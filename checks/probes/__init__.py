@@ -6,7 +6,7 @@ from typing import Final
 
 from checks.outcome import Rung
 from checks.probes.asking import Ask, Found, Probe
-from checks.probes.contracts import INFORMING, PROMISES, channel_under_contract
+from checks.probes.contracts import PROMISES, channel_under_contract
 from checks.probes.network import network
 
 PROBES: Final[dict[Rung, Probe]] = {
@@ -14,4 +14,4 @@ PROBES: Final[dict[Rung, Probe]] = {
     Rung.CHANNEL: channel_under_contract,
 }
 
-__all__ = ["INFORMING", "PROBES", "PROMISES", "Ask", "Found", "Probe"]
+__all__ = ["PROBES", "PROMISES", "Ask", "Found", "Probe"]

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from checks.outcome import SUPPORTING_STEPS
 from panel.history.shapes import Changed, EvidenceView, RungView, RunView, StepView
 from panel.models import LaneState, Run, RunSteps
 
 RUNGS = (1, 2, 3, 4, 5)
 PHASES = ("dns", "connect", "tls", "wait", "transfer")
 PASSED = ("ok", "degraded")
-# A step that only helps to explain: a server without a model list still answers chats.
-SUPPORTING = ("models", "candidates", "wedge", "negative")
+# The steps that every climb of a rung has; what they saw is the rung's one line.
+PLAIN = ("resolve", "connect", "tls", "chat")
 _WORST_FIRST = ("down", "not_testable", "degraded", "not_reached", "ok")
 _CERTIFICATE = ("subject", "issuer", "names", "not_before", "not_after", "tls_version")
 
@@ -74,7 +75,7 @@ def _rung(run: Run, number: int, steps: list[Plain], passed: str) -> RungView:
     return RungView(
         number=number,
         status=decisive.get("status") or _status_from_row(run, number),
-        say={name: value for step in own for name, value in step.get("say", {}).items()},
+        say=_said(own, decisive),
         reason=decisive.get("reason", "") or (run.reason if run.rung == number else ""),
         duration_ms=sum(step.get("duration_ms", 0.0) for step in own) if own else None,
         phases=tuple((phase, timings[phase]) for phase in PHASES if phase in timings),
@@ -84,13 +85,19 @@ def _rung(run: Run, number: int, steps: list[Plain], passed: str) -> RungView:
     )
 
 
+def _said(steps: Sequence[Plain], decisive: Plain) -> dict[str, str]:
+    """Return what the plain steps saw, and over it what the deciding one did."""
+    plain = [step for step in steps if step["name"] in PLAIN]
+    return {name: value for step in (*plain, decisive) for name, value in step.get("say", {}).items()}
+
+
 def _of_rung(steps: Sequence[Plain], number: int) -> list[Plain]:
     return [step for step in steps if step["rung"] == number]
 
 
 def _decisive(steps: Sequence[Plain]) -> Plain | None:
     """Return the step that says how the rung ended: the worst, and of equals the last."""
-    deciding = [step for step in steps if step["name"] not in SUPPORTING]
+    deciding = [step for step in steps if step["name"] not in SUPPORTING_STEPS]
     return min(reversed(deciding), key=lambda step: _WORST_FIRST.index(step["status"]), default=None)
 
 

@@ -150,7 +150,8 @@ def _field_not_read(sheet: Sheet) -> Iterator[Hit]:
     misplaced = _misplaced_fields(sheet)
     if misplaced:
         inside = next((item for item in sheet.of(Role.KEY) if item.path[:1] == ("env",)), misplaced[0])
-        yield Hit(inside.line, inside.key, {"field": misplaced[0].key})
+        target = inside.key if inside is not misplaced[0] else "env.ANTHROPIC_AUTH_TOKEN"
+        yield Hit(inside.line, inside.key, {"field": misplaced[0].key, "target": target})
 
 
 def _beside_parameters(sheet: Sheet) -> Iterator[Hit]:

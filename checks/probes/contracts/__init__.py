@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from checks.outcome import Rung, Status, Step
+from checks.outcome import SUPPORTING_STEPS, Rung, Status, Step
 from checks.probes.asking import Ask, Found
 from checks.probes.channel import channel
 from checks.probes.chat import OLD_NAME
@@ -14,7 +14,7 @@ from checks.probes.contracts.question import PACE, Clause, Terms
 from checks.reason import Reason
 from checks.spec import LaneKind
 
-__all__ = ["CONTRACTS", "INFORMING", "PROMISES", "channel_under_contract"]
+__all__ = ["CONTRACTS", "PROMISES", "channel_under_contract"]
 
 CONTRACTS: Final[dict[LaneKind, tuple[Clause, ...]]] = {
     LaneKind.AGENT: (
@@ -42,22 +42,8 @@ CONTRACTS: Final[dict[LaneKind, tuple[Clause, ...]]] = {
     ),
 }
 
-INFORMING: Final = frozenset(
-    {
-        "responses",
-        "forced_tool",
-        "json_schema",
-        "developer_role",
-        "content_parts",
-        "image",
-        "template_kwargs",
-        "sampling",
-    }
-)
-"""Steps that say something worth knowing and never decide on a lane."""
-
 PROMISES: Final = (
-    frozenset(clause.__name__ for clauses in CONTRACTS.values() for clause in clauses) - INFORMING
+    frozenset(clause.__name__ for clauses in CONTRACTS.values() for clause in clauses) - SUPPORTING_STEPS
 )
 """Steps that decide whether a lane keeps its contract."""
 

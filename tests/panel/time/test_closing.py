@@ -74,10 +74,10 @@ def test_a_missed_run_stays_missed_when_its_outcome_comes_after_all() -> None:
 def test_a_run_that_another_worker_took_over_is_closed_by_that_one_alone() -> None:
     run = make.run(make.check(), attempts=1)
     (dead,) = started([run], NOON)
-    ledger.miss_overdue(NOON + timedelta(seconds=95))
-    (taken_over,) = started([run], NOON + timedelta(seconds=96))
-    assert ledger.close_many([(dead, failed(dead, NOON))], NOON + timedelta(seconds=97)) == []
-    assert ledger.close_many([(taken_over, passed(run, NOON))], NOON + timedelta(seconds=98)) == [taken_over]
+    ledger.miss_overdue(NOON + timedelta(seconds=125))
+    (taken_over,) = started([run], NOON + timedelta(seconds=126))
+    assert ledger.close_many([(dead, failed(dead, NOON))], NOON + timedelta(seconds=127)) == []
+    assert ledger.close_many([(taken_over, passed(run, NOON))], NOON + timedelta(seconds=128)) == [taken_over]
 
 
 def test_older_evidence_is_counted_and_changes_no_state() -> None:

@@ -149,8 +149,8 @@ def test_a_database_locked_for_too_long_loses_no_run() -> None:
     with locked(), impatient(100), pytest.raises(OperationalError):
         ledger.close_many([(run, passed(run, NOON))], NOON)
     assert Run.objects.get().state == "running"
-    assert ledger.miss_overdue(NOON + timedelta(minutes=2)) == [run]
-    (again,) = started([run], NOON + timedelta(minutes=2))
+    assert ledger.miss_overdue(NOON + timedelta(minutes=2, seconds=5)) == [run]
+    (again,) = started([run], NOON + timedelta(minutes=2, seconds=5))
     assert ledger.close_many([(again, passed(again, NOON))], NOON + timedelta(minutes=3)) == [again]
     assert LaneHour.objects.get().ok == 1
 
