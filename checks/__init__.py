@@ -26,7 +26,7 @@ from checks.reason import Reason
 from checks.spec import EgressPolicy, EndpointKind, LaneKind, LaneSpec, Masked
 
 if TYPE_CHECKING:
-    from checks.balance import Balance, BalanceSpec
+    from checks.balance import Balance, BalanceSpec, ask_balance
     from checks.batch import run, run_many
     from checks.ladder import climb
     from checks.verdict import classify
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _ON_FIRST_USE: Final = {
     "Balance": "checks.balance",
     "BalanceSpec": "checks.balance",
+    "ask_balance": "checks.balance",
     "classify": "checks.verdict",
     "climb": "checks.ladder",
     "run": "checks.batch",
@@ -60,6 +61,7 @@ __all__ = [
     "Step",
     "Timings",
     "Verdict",
+    "ask_balance",
     "classify",
     "climb",
     "run",

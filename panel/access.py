@@ -102,6 +102,7 @@ def endpoints_of(member: Membership) -> QuerySet[Endpoint]:
     keys = KeyVersion.objects.select_related("sealed_by").order_by("-number")
     return (
         Endpoint.objects.filter(team=member.team)
+        .select_related("balance")
         .prefetch_related(Prefetch("key_versions", queryset=keys))
         .annotate(profiles_using=Count("profiles", distinct=True), lanes_using=Count("lanes", distinct=True))
         .order_by("name")

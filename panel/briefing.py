@@ -10,7 +10,18 @@ from datetime import date, timedelta
 from django.conf import settings
 from django.db.models import Q
 
-from checks import EgressPolicy, EndpointKind, LaneKind, LaneSpec, Masked, Outcome, Reason, Rung, Status
+import checks
+from checks import (
+    EgressPolicy,
+    EndpointKind,
+    LaneKind,
+    LaneSpec,
+    Masked,
+    Outcome,
+    Reason,
+    Rung,
+    Status,
+)
 from checks.outcome import Step
 from panel import vault
 from panel.models import Endpoint, KeyVersion, Lane, Run, Team
@@ -89,6 +100,22 @@ def _in_full(run: Run, lane: Lane) -> bool:
     if run.trigger == Run.Trigger.PERSON or lane.now.contract_broken or lane.now.contract_at is None:
         return True
     return (run.started_at or run.slot) - lane.now.contract_at >= CONTRACT_EVERY
+
+
+def brief_balance(endpoint_id: int) -> checks.BalanceSpec | None:
+    """Return the question for an endpoint's balance; None when it is gone or its key cannot be used."""
+    endpoint = Endpoint.objects.select_related("team").filter(pk=endpoint_id).first()
+    if endpoint is None:
+        return None
+    version = KeyVersion.objects.filter(
+        endpoint=endpoint, state=KeyVersion.State.ACTIVE, origin=endpoint.origin
+    ).first()
+    return checks.BalanceSpec(
+        base_url=endpoint.base_url,
+        key=_open(version, endpoint, endpoint.team) if version else None,
+        kind=EndpointKind(endpoint.kind),
+        egress=EgressPolicy(allowed=settings.EGRESS_ALLOWED),
+    )
 
 
 class _Keys:

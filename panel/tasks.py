@@ -47,6 +47,14 @@ def climb(run_ids: list[int]) -> None:
 
 
 @shared_task
+def ask_balance(endpoint_id: int) -> None:
+    """Ask an endpoint what is left on its key, and remember what it said."""
+    spec = briefing.brief_balance(endpoint_id)
+    if spec is not None:
+        ledger.tell_balance(endpoint_id, checks.ask_balance(spec))
+
+
+@shared_task
 def prune() -> None:
     """Let go of what is past its time."""
     ledger.prune(timezone.now())

@@ -50,6 +50,7 @@ of_team = [
     path("endpoints/calls", endpoints.calls, name="calls"),
     path("e/<str:code>/", endpoints.endpoint, name="endpoint"),
     path("e/<str:code>/edit", endpoints.endpoint_edit, name="endpoint_edit"),
+    path("e/<str:code>/balance", endpoints.balance_ask, name="balance_ask"),
     path("e/<str:code>/base", endpoints.base_url_apply, name="base_url_apply"),
     path("e/<str:code>/delete", endpoints.endpoint_delete, name="endpoint_delete"),
     path("e/<str:code>/key", endpoints.key_add, name="key_add"),

@@ -8,6 +8,16 @@ An unknown balance is never 0: it is unsupported, denied or an error, and says w
 from __future__ import annotations
 
 from checks.balance.money import Balance, BalanceOf, BalanceSpec, BalanceState, Money, Shape, Why
-from checks.balance.reading import balance
+from checks.balance.reading import ask_balance, balance
 
-__all__ = ["Balance", "BalanceOf", "BalanceSpec", "BalanceState", "Money", "Shape", "Why", "balance"]
+__all__ = [
+    "Balance",
+    "BalanceOf",
+    "BalanceSpec",
+    "BalanceState",
+    "Money",
+    "Shape",
+    "Why",
+    "ask_balance",
+    "balance",
+]

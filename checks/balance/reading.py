@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from time import monotonic
 from typing import Final
@@ -34,6 +35,11 @@ _WITHOUT: Final = frozenset(
     }
 )
 _MOST_TELLING: Final = (BalanceState.DENIED, BalanceState.ERROR, BalanceState.UNSUPPORTED)
+
+
+def ask_balance(spec: BalanceSpec) -> Balance:
+    """Ask as `balance` does, and wait for the answer; not for use inside a running event loop."""
+    return asyncio.run(balance(spec))
 
 
 async def balance(spec: BalanceSpec) -> Balance:

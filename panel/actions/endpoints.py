@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from checks.addresses import origin_of
 from checks.keys import describe
 from checks.spec import Masked
-from panel import history, vault
+from panel import history, ledger, tasks, vault
 from panel.actions import Refused
 from panel.actions.audit import record
 from panel.actions.checks import run_lanes_of
@@ -122,6 +122,15 @@ def add_key(
     )  # fmt: skip
     run_lanes_of(endpoint, actor)
     return version
+
+
+@transaction.atomic
+def ask_balance(*, actor: Membership, endpoint: Endpoint) -> None:
+    """Let the worker ask what is left on the endpoint's key."""
+    ledger.begin_balance(endpoint, datetime.now(UTC))
+    _record(actor, "ask", endpoint, about="balance")
+    pk = endpoint.pk
+    transaction.on_commit(lambda: tasks.ask_balance.apply_async(args=(pk,)), robust=True)
 
 
 @transaction.atomic

@@ -2,12 +2,13 @@
 
 from panel.models.audit import AuditEvent, Download
 from panel.models.checks import Check, LaneHour, LaneState, Pulse, Run, RunSteps, Transition
-from panel.models.endpoints import Endpoint, KeyVersion
+from panel.models.endpoints import BalanceTold, Endpoint, KeyVersion
 from panel.models.profiles import Lane, Profile, ProfileVersion
 from panel.models.teams import Invitation, Membership, Role, Team, User
 
 __all__ = [
     "AuditEvent",
+    "BalanceTold",
     "Check",
     "Download",
     "Endpoint",

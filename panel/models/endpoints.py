@@ -86,3 +86,19 @@ class KeyVersion(models.Model):
 
     def __str__(self) -> str:
         return f"v{self.number}"
+
+
+class BalanceTold(models.Model):
+    """What an endpoint last said of the money behind its key; an unknown balance is never 0.
+
+    `state` is "asking" until the worker has the answer, then one of `checks.balance.BalanceState`; `why`
+    one of `checks.balance.Why` where there is no amount. `currency` is ISO 4217 or "quota".
+    """
+
+    endpoint = models.OneToOneField(Endpoint, on_delete=models.CASCADE, related_name="balance")
+    state = models.CharField(max_length=12)
+    amount = models.DecimalField(max_digits=24, decimal_places=6, null=True)
+    currency = models.CharField(max_length=8, blank=True)
+    of = models.CharField(max_length=8, blank=True)
+    why = models.CharField(max_length=20, blank=True)
+    asked_at = models.DateTimeField()

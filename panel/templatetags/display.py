@@ -17,6 +17,7 @@ from django.utils.translation import get_language, gettext
 from panel import dictionary
 from panel.history import LaneNow, Overview, Point, RungView, RunView, Strip
 from panel.templatetags import bundles, clock, drawing, sentences, words
+from panel.templatetags.balances import balance_sentence
 from panel.templatetags.changes import what_changed
 from panel.templatetags.differences import differences
 from panel.templatetags.rungs import EMPTY_LADDER, rung_say
@@ -40,6 +41,7 @@ register.filter("failure_mark", sentences.failure_mark)
 register.filter("headline", sentences.headline)
 register.filter("noun_name", sentences.noun_name)
 register.filter("deed_details", sentences.deed_details)
+register.filter("balance_sentence", balance_sentence)
 register.filter("what_changed", what_changed)
 register.filter("coloured", bundles.coloured)
 register.simple_tag(clock.when, name="when")

@@ -26,6 +26,7 @@ DEEDS: dict[tuple[str, str], Promise] = {
     ("create", "team"): _("%(who)s created the team"),
     ("change", "team"): _("%(who)s renamed the team to %(what)s"),
     ("create", "endpoint"): _("%(who)s added endpoint %(what)s"),
+    ("ask", "endpoint"): _("%(who)s asked for the balance of %(what)s"),
     ("change", "endpoint"): _("%(who)s changed endpoint %(what)s"),
     ("delete", "endpoint"): _("%(who)s deleted endpoint %(what)s"),
     ("add", "key"): _("%(who)s sealed key %(what)s"),

@@ -98,6 +98,17 @@ def base_url_apply(request: HttpRequest, team: str, code: str) -> HttpResponse:
 
 
 @login_required
+@require_POST
+def balance_ask(request: HttpRequest, team: str, code: str) -> HttpResponse:
+    """Ask what is left on the endpoint's key."""
+    member = access.member_of(request.user, team, Role.ENGINEER)
+    row = access.endpoint_for(member, code)
+    deeds.ask_balance(actor=member, endpoint=row)
+    tell(request, _("The balance of %(name)s is asked for.") % {"name": row.name})
+    return redirect("endpoint", member.team.slug, code)
+
+
+@login_required
 @require_http_methods(FORM_METHODS)
 def endpoint_delete(request: HttpRequest, team: str, code: str) -> HttpResponse:
     """Delete an endpoint that no profile uses, once its name was typed."""

@@ -34,6 +34,7 @@ ROUTES: dict[str, tuple[Role | None, Role | None, str]] = {
     "calls": (None, L, ""),
     "endpoint": (V, None, "endpoint"),
     "endpoint_edit": (L, L, "endpoint"),
+    "balance_ask": (None, E, "endpoint"),
     "base_url_apply": (None, L, "endpoint"),
     "endpoint_delete": (L, L, "endpoint"),
     "key_add": (L, L, "endpoint"),

@@ -49,7 +49,13 @@ def walk(caplog: pytest.LogCaptureFixture) -> Iterator[tuple[Client, Profile]]:
     client = Client()
     client.force_login(lead.user)
     with serve("openai", key=CANARY, models=("gpt-4o-mini",), fault="key_in_quotes") as server:
-        said = {"name": "echo", "kind": "openai", "base_url": server.base_url, "key": CANARY, "needs_key": "on"}
+        said = {
+            "name": "echo",
+            "kind": "openai",
+            "base_url": server.base_url,
+            "key": CANARY,
+            "needs_key": "on",
+        }
         assert client.post(reverse("endpoint_new", args=[lead.team.slug]), said).status_code == 302
         profile = make.profile(lead.team, endpoint=Endpoint.objects.get(), model="gpt-4o-mini")
         client.post(reverse("run_now", args=[lead.team.slug, profile.code]))
@@ -99,7 +105,9 @@ def test_no_table_holds_it(walk) -> None:
 def test_no_log_line_holds_it(walk, caplog: pytest.LogCaptureFixture) -> None:
     said = caplog.get_records("setup") + caplog.records
     assert said
-    assert not holds_the_canary("\n".join(f"{each.getMessage()} {each.args} {each.exc_text}" for each in said))
+    assert not holds_the_canary(
+        "\n".join(f"{each.getMessage()} {each.args} {each.exc_text}" for each in said)
+    )
 
 
 def test_no_message_to_the_worker_and_nothing_in_the_cache_holds_it(walk) -> None:
