@@ -9,8 +9,10 @@ from typing import Final
 from checks.lint.parse.document import Collector, TooMuch
 from checks.lint.sheet import Contents, Fault, Scalar
 
+# A text or comment that nobody closes ends with its line or the file: no place is looked at twice.
 _TOKEN: Final = re.compile(
-    r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|[{}\[\],:]|[^\s{}\[\],:"/]+|\n|[^\S\n]+|.', re.DOTALL
+    r'"(?:[^"\\\n]|\\[^\n])*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)|[{}\[\],:]|[^\s{}\[\],:"/]+|\n|[^\S\n]+|.',
+    re.DOTALL,
 )
 _KINDS: Final = {"true": Scalar.TRUTH, "false": Scalar.TRUTH, "null": Scalar.NOTHING}
 
@@ -45,7 +47,7 @@ def _text(piece: str) -> str:
     try:
         return str(json.loads(piece, strict=False))
     except ValueError:
-        return piece[1:-1]
+        return piece.strip('"')
 
 
 def _fault(text: str) -> Fault | None:

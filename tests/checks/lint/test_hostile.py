@@ -78,6 +78,7 @@ HUGE = {
     "lines": b"OPENAI_BASE_URL=http://a:1\n" * 38_000,
     "aliases": b"a: &a [x]\n" + b"b: [*a,*a,*a]\n" * 70_000,
     "dots": b"a" + b".a" * 200_000 + b"=1",
+    "escapes": b'A="' + b'\\"' * 500_000,
     "nothing": b"\0" * MAX_FILE_BYTES,
 }
 
