@@ -5,23 +5,34 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('panel', '0003_contracts_and_budgets'),
+        ("panel", "0003_contracts_and_budgets"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='BalanceTold',
+            name="BalanceTold",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(max_length=12)),
-                ('amount', models.DecimalField(decimal_places=6, max_digits=24, null=True)),
-                ('currency', models.CharField(blank=True, max_length=8)),
-                ('of', models.CharField(blank=True, max_length=8)),
-                ('why', models.CharField(blank=True, max_length=20)),
-                ('asked_at', models.DateTimeField()),
-                ('endpoint', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='balance', to='panel.endpoint')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("state", models.CharField(max_length=12)),
+                ("amount", models.DecimalField(decimal_places=6, max_digits=24, null=True)),
+                ("currency", models.CharField(blank=True, max_length=8)),
+                ("of", models.CharField(blank=True, max_length=8)),
+                ("why", models.CharField(blank=True, max_length=20)),
+                ("asked_at", models.DateTimeField()),
+                (
+                    "endpoint",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="balance",
+                        to="panel.endpoint",
+                    ),
+                ),
             ],
         ),
     ]
