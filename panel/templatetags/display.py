@@ -21,7 +21,7 @@ from panel.templatetags.balances import balance_sentence
 from panel.templatetags.changes import what_changed
 from panel.templatetags.differences import differences
 from panel.templatetags.rungs import EMPTY_LADDER, rung_say
-from panel.templatetags.strips import axis_labels, strip_bars, strip_sentence
+from panel.templatetags.strips import axis_labels, strip_sentence, strip_spells
 
 register = template.Library()
 
@@ -99,15 +99,15 @@ def pips(lane: LaneNow) -> SafeString:
 def bars(strip: Strip, lane: LaneNow, large: bool = False) -> SafeString:
     """Return a lane's past as bars, read out as one sentence."""
     if lane.state == "paused" and strip.first is None:
-        drawn = [drawing.Bar("paused", "")] * len(strip.states)
+        drawn = [drawing.Spell("paused", 0, len(strip.states) - 1)]
     else:
-        drawn = strip_bars(strip)
+        drawn = strip_spells(strip)
     label = gettext("%(profile)s, %(lane)s: %(past)s") % {
         "profile": lane.profile_name,
         "lane": words.lane_name(lane.kind),
         "past": strip_sentence(strip),
     }
-    return drawing.bars(drawn, label, large=large)
+    return drawing.bars(drawn, len(strip.states), label, large=large)
 
 
 @register.simple_tag

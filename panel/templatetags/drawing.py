@@ -23,11 +23,13 @@ BAR, GAP = 4, 2
 PLOT_WIDTH, PLOT_HEIGHT = 960, 168
 
 
-class Bar(NamedTuple):
-    """One bar of a strip. `state` is empty where there is nothing to draw; `title` may be empty."""
+class Spell(NamedTuple):
+    """Neighbouring bars of one state, counted from 0, both ends included. `title` may be empty."""
 
     state: str
-    title: str
+    first: int
+    last: int
+    title: str = ""
 
 
 class Mark(NamedTuple):
@@ -43,56 +45,58 @@ def icon(name: str, classes: str = "") -> SafeString:
     return format_html('<svg class="i {}" aria-hidden="true"><use href="#{}"/></svg>', classes, name)
 
 
-def bars(strip: Sequence[Bar], label: str, *, large: bool = False) -> SafeString:
-    """Return a strip stretched to its cell; `label` is what a reader hears for all of it."""
+def bars(spells: Sequence[Spell], count: int, label: str, *, large: bool = False) -> SafeString:
+    """Return a strip of `count` bars stretched to its cell; `label` is what a reader hears for all of it.
+
+    A spell is one dashed line, however many bars it has: a page shows thousands of them.
+    """
     height = 32 if large else 20
-    odd = format_html_join("", "{}", ((_bar(n, bar, height, len(strip)),) for n, bar in enumerate(strip)))
     return format_html(
         '<svg class="bars{}" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">'
-        "{}{}</svg>",
+        "{}</svg>",
         " lg" if large else "",
-        max(1, len(strip) * (BAR + GAP) - GAP),
+        max(1, count * (BAR + GAP) - GAP),
         height,
         label,
-        _well(strip, height),
-        odd,
+        format_html_join("", "{}", ((_spell(spell, height),) for spell in spells)),
     )
 
 
-def _well(strip: Sequence[Bar], height: int) -> SafeString:
-    """Return all bars that are OK as one dashed line: most are, and a page has thousands of them."""
-    tall = round(HEIGHTS["ok"] * height)
-    spells = _spells(strip, lambda bar: bar.state == "ok")
-    if not spells:
-        return SafeString("")
-    middle = height - tall / 2
-    path = "".join(f"M{first * (BAR + GAP)} {middle:g}H{last * (BAR + GAP) + BAR}" for first, last in spells)
+def _spell(spell: Spell, height: int) -> SafeString:
+    title = format_html("<title>{}</title>", spell.title) if spell.title else ""
+    shape = _SHAPES.get(spell.state, _dashes)(spell, height)
+    return format_html('<path class="b-{}" {}>{}</path>', spell.state, shape, title)
+
+
+def _dashes(spell: Spell, height: int) -> SafeString:
+    tall = max(2, round(HEIGHTS[spell.state] * height))
+    start, end = spell.first * (BAR + GAP), spell.last * (BAR + GAP) + BAR
     return format_html(
-        '<path class="l-ok" d="{}" stroke-width="{}" stroke-dasharray="{} {}"/>', path, tall, BAR, GAP
+        'd="M{} {}H{}" stroke-width="{}" stroke-dasharray="{} {}"',
+        start,
+        f"{height - tall / 2:g}",
+        end,
+        tall,
+        BAR,
+        GAP,
     )
 
 
-def _bar(n: int, bar: Bar, height: int, count: int) -> SafeString:
-    x = n * (BAR + GAP)
-    if bar.state in ("", "ok"):
-        return SafeString("")
-    if bar.state == "paused":
-        width = BAR + (GAP if n < count - 1 else 0)
-        return format_html(
-            '<rect class="b-paused" x="{}" y="{}" width="{}" height="1.5"/>', x, height - 1.5, width
-        )
-    inset = 0.5 if bar.state == "not_testable" else 0
-    tall = max(2, round(HEIGHTS[bar.state] * height))
-    box = format_html(
-        'x="{}" y="{}" width="{}" height="{}"',
-        x + inset,
-        height - tall + inset,
-        BAR - 2 * inset,
-        tall - 2 * inset,
+def _hollow(spell: Spell, height: int) -> SafeString:
+    tall = round(HEIGHTS[spell.state] * height)
+    boxes = (
+        f"M{n * (BAR + GAP) + 0.5} {height - tall + 0.5}h{BAR - 1}v{tall - 1}h{1 - BAR}z"
+        for n in range(spell.first, spell.last + 1)
     )
-    if not bar.title:
-        return format_html('<rect class="b-{}" {}/>', bar.state, box)
-    return format_html('<rect class="b-{}" {}><title>{}</title></rect>', bar.state, box, bar.title)
+    return format_html('d="{}"', "".join(boxes))
+
+
+def _line(spell: Spell, height: int) -> SafeString:
+    start, end = spell.first * (BAR + GAP), spell.last * (BAR + GAP) + BAR
+    return format_html('d="M{} {}H{}" stroke-width="1.5"', start, height - 0.75, end)
+
+
+_SHAPES = {"not_testable": _hollow, "paused": _line}
 
 
 def pips(words: Iterable[str], label: str) -> SafeString:
@@ -151,11 +155,11 @@ def chart(marks: Sequence[Mark], top: float, limit: float | None, label: str) ->
         *(plot.line(quarter) for quarter in range(5)),
         *(
             plot.span("g-gap", a, b)
-            for a, b in _spells(marks, lambda mark: mark.p50 is None and mark.state != "down")
+            for a, b in runs_of(marks, lambda mark: mark.p50 is None and mark.state != "down")
         ),
-        *(plot.down(a, b) for a, b in _spells(marks, lambda mark: mark.state == "down")),
+        *(plot.down(a, b) for a, b in runs_of(marks, lambda mark: mark.state == "down")),
         plot.limit(limit),
-        *(plot.curve(marks, a, b) for a, b in _spells(marks, lambda mark: mark.p50 is not None)),
+        *(plot.curve(marks, a, b) for a, b in runs_of(marks, lambda mark: mark.p50 is not None)),
     ]
     return format_html(
         '<svg class="plot" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">'
@@ -226,10 +230,10 @@ class _Plot:
         )
 
 
-def _spells(marks: Sequence[One], holds: Callable[[One], bool]) -> list[tuple[int, int]]:
+def runs_of(items: Sequence[One], holds: Callable[[One], bool]) -> list[tuple[int, int]]:
     """Return (first, last) of every unbroken spell for which `holds` is true."""
     spells = []
-    for wanted, group in groupby(range(len(marks)), key=lambda n: holds(marks[n])):
+    for wanted, group in groupby(range(len(items)), key=lambda n: holds(items[n])):
         places = list(group)
         if wanted:
             spells.append((places[0], places[-1]))

@@ -10,18 +10,18 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from panel.history import Strip
 from panel.templatetags import clock, words
-from panel.templatetags.drawing import Bar
+from panel.templatetags.drawing import Spell
 
 SPELLS_SAID = 4
 
 
-def strip_bars(strip: Strip) -> list[Bar]:
-    """Return the bars to draw: blank before the first evidence, unknown in a gap after it."""
-    drawn = []
-    for n, raw in enumerate(strip.states):
-        known = _known(strip, n, raw)
-        drawn.append(Bar(known, _bar_title(strip, n, known) if known not in ("", "ok") else ""))
-    return drawn
+def strip_spells(strip: Strip) -> list[Spell]:
+    """Return what to draw: nothing before the first evidence, unknown in a gap after it."""
+    return [
+        Spell(state, first, last, "" if state == "ok" else _spell_words(strip, state, first, last))
+        for state, first, last in _spells(strip)
+        if state
+    ]
 
 
 def strip_sentence(strip: Strip) -> str:
@@ -75,12 +75,6 @@ def _spell_words(strip: Strip, state: str, first: int, last: int) -> str:
         sentence = gettext_lazy("%(state)s from %(start)s to %(end)s")
     return str(sentence) % {
         "state": words.state_word(state), "start": start, "end": _moment(strip, last + 1),
-    }  # fmt: skip
-
-
-def _bar_title(strip: Strip, n: int, state: str) -> str:
-    return gettext("%(state)s, %(start)s to %(end)s") % {
-        "state": words.state_word(state), "start": _moment(strip, n), "end": _moment(strip, n + 1),
     }  # fmt: skip
 
 

@@ -67,8 +67,12 @@ def a_strip(*states: str, first: int | None = 0) -> Strip:
 
 
 def test_what_lies_before_the_first_evidence_is_blank_and_a_gap_after_it_is_unknown() -> None:
-    drawn = strips.strip_bars(a_strip("", "ok", "", "ok", first=1))
-    assert [bar.state for bar in drawn] == ["", "ok", "unknown", "ok"]
+    drawn = strips.strip_spells(a_strip("", "ok", "", "ok", first=1))
+    assert [(spell.state, spell.first, spell.last) for spell in drawn] == [
+        ("ok", 1, 1),
+        ("unknown", 2, 2),
+        ("ok", 3, 3),
+    ]
 
 
 def test_a_strip_is_read_out_as_a_sentence() -> None:
@@ -82,8 +86,13 @@ def test_worse_states_are_taller() -> None:
     assert heights == sorted(heights)
 
 
+@pytest.mark.parametrize("state", [*drawing.HEIGHTS, "paused"])
+def test_every_state_has_a_shape(state: str) -> None:
+    assert f'class="b-{state}"' in drawing.bars([drawing.Spell(state, 0, 47)], 48, "label")
+
+
 def test_a_label_cannot_break_out_of_its_drawing() -> None:
-    svg = drawing.bars([drawing.Bar("down", '"><script>')], '"><script>')
+    svg = drawing.bars([drawing.Spell("down", 0, 0, '"><script>')], 1, '"><script>')
     assert "<script>" not in svg
 
 
