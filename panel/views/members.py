@@ -38,8 +38,8 @@ def members(request: HttpRequest, team: str) -> HttpResponse:
             else:
                 tell(request, _("%(name)s is in the team.") % {"name": added.user})
                 return redirect("members", member.team.slug)
-    shown = {"form": form, "link": link, "members": access.members_of(member)}
-    return page(request, "members/list.html", member, "members", **shown)
+    team_members = access.members_of(member)
+    return page(request, "members/list.html", member, "members", form=form, link=link, members=team_members)
 
 
 @login_required
