@@ -136,7 +136,8 @@ def ask_balance(*, actor: Membership, endpoint: Endpoint) -> None:
 @transaction.atomic
 def destroy_key(*, actor: Membership, endpoint: Endpoint) -> None:
     """Destroy the key in use: its sealed value is gone for good."""
-    active = endpoint.key_versions.select_for_update().filter(state=KeyVersion.State.ACTIVE).first()
+    keys = KeyVersion.objects.select_for_update().filter(endpoint=endpoint)
+    active = keys.filter(state=KeyVersion.State.ACTIVE).first()
     if active is None:
         raise Refused(_("%(name)s has no key in use.") % {"name": endpoint.name})
     active.sealed, active.state = "", KeyVersion.State.DESTROYED

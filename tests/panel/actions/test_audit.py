@@ -57,7 +57,7 @@ def test_an_event_that_was_altered_in_spite_of_all_is_found() -> None:
     middle = three_events()[1]
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute("ALTER TABLE panel_auditevent DISABLE TRIGGER panel_audit_append_only")
+            cursor.execute("SET LOCAL session_replication_role = replica")  # no trigger fires
         else:
             cursor.execute("DROP TRIGGER panel_audit_no_update")
         cursor.execute("UPDATE panel_auditevent SET label = 'something else' WHERE id = %s", [middle.pk])

@@ -126,7 +126,7 @@ def test_a_gateway_gets_the_names_of_the_new_generation_and_no_others() -> None:
     found = variables(make_bundle(GATEWAY, generation="1.x"))
     assert {name: found[name] for name in found if "proxy" not in name.lower()} == {
         "AGL_BASE_URL": "http://10.0.0.7:8080",
-        "AGL_MODEL_NAME": "deepseek-v3.2",
+        "AGL_MODEL_NAME": ROLLOUT.model,
         "AGL_KEY": AGENT_KEY,
     }
 
