@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from django.utils.functional import Promise
+from django.utils.translation import ngettext
+
+from panel import limits
+from panel.models import Membership
 
 
 class Refused(Exception):
@@ -13,3 +17,17 @@ class Refused(Exception):
         super().__init__(str(sentence))
         self.sentence = sentence
         self.field = field
+
+
+def within_limits(actor: Membership, deed: str) -> None:
+    """Raise Refused when this person does the deed too often (`panel.limits`)."""
+    wait = limits.seconds_to_wait(actor.user_id, deed)
+    if wait:
+        raise Refused(
+            ngettext(
+                "That was asked very often. It works again in %(n)d second.",
+                "That was asked very often. It works again in %(n)d seconds.",
+                wait,
+            )
+            % {"n": wait}
+        )

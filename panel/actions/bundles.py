@@ -13,7 +13,7 @@ from checks.dialects import Unwritable
 from checks.outcome import Status
 from checks.spec import EndpointKind, LaneKind, Masked
 from panel import vault
-from panel.actions import Refused
+from panel.actions import Refused, within_limits
 from panel.actions.audit import record
 from panel.exports.bundle import Bundle, BundleLane, Generation, Proof
 from panel.exports.formats import FORMATS, masked_preview
@@ -68,6 +68,7 @@ def export(
     """
     if with_keys and not may_take_keys(actor, profile):
         raise Refused(_("A lead can take this bundle with keys."), "with_keys")
+    within_limits(actor, "export")
     bundle = _bundle(actor, profile, lanes, with_keys)
     try:
         text = FORMATS[flavour].render(bundle)

@@ -9,13 +9,23 @@ from django.db import transaction
 from django.db.models import Q
 
 from panel import ledger, schedule, tasks
+from panel.actions import within_limits
 from panel.actions.audit import record
 from panel.models import Check, Endpoint, Lane, Membership, Profile, Run
 
 
 @transaction.atomic
 def run_now(*, actor: Membership, profile: Profile, kinds: Sequence[str] = ()) -> list[Run]:
-    """Open a run for each lane in use (of these kinds, when given) and send them on commit."""
+    """Open a run for each lane in use (of these kinds, when given) and send them on commit.
+
+    Raises Refused when this person asks very often.
+    """
+    within_limits(actor, "run")
+    return run_profile(actor=actor, profile=profile, kinds=kinds)
+
+
+def run_profile(*, actor: Membership, profile: Profile, kinds: Sequence[str] = ()) -> list[Run]:
+    """Open and send runs as part of the deed that asks for them, inside its transaction."""
     wanted = Check.objects.filter(lane__profile=profile, lane__in_use=True)
     if kinds:
         wanted = wanted.filter(lane__kind__in=kinds)

@@ -12,7 +12,7 @@ from checks.addresses import origin_of
 from checks.keys import describe
 from checks.spec import Masked
 from panel import history, ledger, tasks, vault
-from panel.actions import Refused
+from panel.actions import Refused, within_limits
 from panel.actions.audit import record
 from panel.actions.checks import run_lanes_of
 from panel.actions.versions import bump_users_of
@@ -90,6 +90,7 @@ def add_key(
 
     Raises Refused when the same key is in use already.
     """
+    within_limits(actor, "key")
     Endpoint.objects.select_for_update().get(pk=endpoint.pk)
     fingerprint = vault.fingerprint(key, team=actor.team)
     active = endpoint.key_versions.filter(state=KeyVersion.State.ACTIVE)
@@ -126,7 +127,8 @@ def add_key(
 
 @transaction.atomic
 def ask_balance(*, actor: Membership, endpoint: Endpoint) -> None:
-    """Let the worker ask what is left on the endpoint's key."""
+    """Let the worker ask what is left on the endpoint's key. Raises Refused when asked very often."""
+    within_limits(actor, "balance")
     ledger.begin_balance(endpoint, datetime.now(UTC))
     _record(actor, "ask", endpoint, about="balance")
     pk = endpoint.pk

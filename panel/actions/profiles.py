@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from panel import schedule
 from panel.actions import Refused
 from panel.actions.audit import record
-from panel.actions.checks import run_now
+from panel.actions.checks import run_profile
 from panel.actions.versions import bump
 from panel.models import Check, Endpoint, Lane, LaneState, Membership, Profile
 
@@ -53,7 +53,7 @@ def create(*, actor: Membership, draft: ProfileDraft) -> Profile:
         _set_lane(actor, Lane(profile=profile, kind=kind), draft.lanes.get(kind, LaneDraft()))
     bump(profile, actor.user)
     _record(actor, "create", profile)
-    run_now(actor=actor, profile=profile)
+    run_profile(actor=actor, profile=profile)
     return profile
 
 
@@ -66,7 +66,7 @@ def change(*, actor: Membership, profile: Profile, draft: ProfileDraft) -> Profi
         _set_lane(actor, lane, draft.lanes.get(lane.kind, LaneDraft()))
     bump(profile, actor.user)
     _record(actor, "change", profile, version=profile.version)
-    run_now(actor=actor, profile=profile)
+    run_profile(actor=actor, profile=profile)
     return profile
 
 

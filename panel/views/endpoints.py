@@ -103,8 +103,12 @@ def balance_ask(request: HttpRequest, team: str, code: str) -> HttpResponse:
     """Ask what is left on the endpoint's key."""
     member = access.member_of(request.user, team, Role.ENGINEER)
     row = access.endpoint_for(member, code)
-    deeds.ask_balance(actor=member, endpoint=row)
-    tell(request, _("The balance of %(name)s is asked for.") % {"name": row.name})
+    try:
+        deeds.ask_balance(actor=member, endpoint=row)
+    except Refused as refused:
+        messages.error(request, str(refused.sentence))
+    else:
+        tell(request, _("The balance of %(name)s is asked for.") % {"name": row.name})
     return redirect("endpoint", member.team.slug, code)
 
 

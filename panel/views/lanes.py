@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from panel import access, history
 from panel.access import Membership, Role
-from panel.actions import checks
+from panel.actions import Refused, checks
 from panel.forms.endpoints import calls_under
 from panel.views.shell import LIVE_SECONDS, RUNNING_SECONDS, Request, is_live, page, state_of_things, tell
 
@@ -56,9 +56,11 @@ def run_now(request: HttpRequest, team: str, code: str) -> HttpResponse:
     member = access.member_of(request.user, team, Role.ENGINEER)
     row = access.profile_for(member, code)
     kinds = [kind for kind in request.POST.getlist("lane") if kind in history.KINDS]
-    runs = checks.run_now(actor=member, profile=row, kinds=kinds)
-    if not runs:
-        messages.info(request, _("Nothing runs: the lane is not in use."))
+    try:
+        if not checks.run_now(actor=member, profile=row, kinds=kinds):
+            messages.info(request, _("A run is under way already."))
+    except Refused as refused:
+        messages.error(request, str(refused.sentence))
     return _back(member, code, kinds[0] if kinds else history.KINDS[0])
 
 
