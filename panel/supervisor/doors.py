@@ -68,9 +68,9 @@ def _why_not(host: str, port: int, error: OSError) -> str:
     return f"{host} port {port} cannot be had: {error.strerror}."
 
 
-def answering(host: str, port: int, host_header: str) -> str | None:
+def answering(host: str, port: int, host_header: str, *, patience_s: float = PATIENCE_S) -> str | None:
     """Return the id of the start that answers /healthz there in good health, None when nobody does."""
-    connection = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection(host, port, timeout=patience_s)
     with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException, ValueError):
         connection.request("GET", "/healthz", headers={"Host": host_header})
         answer = connection.getresponse()

@@ -104,7 +104,7 @@ def test_healthy_fails_where_a_stranger_answers():
         socket.create_server(("127.0.0.1", 0)) as stranger,
         pytest.raises(CommandError, match="Nobody answers"),
     ):
-        said("healthy", "--port", str(stranger.getsockname()[1]))
+        said("healthy", "--patience", "0.3", "--port", str(stranger.getsockname()[1]))
 
 
 def test_healthy_is_content_with_the_panel(live_server):

@@ -18,8 +18,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where to ask."""
         parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--patience", type=float, default=8.0, metavar="SECONDS")
 
-    def handle(self, *args: object, port: int, **options: object) -> None:
-        """Ask once, for at most two seconds."""
-        if doors.answering("127.0.0.1", port, doors.accepted_host()) is None:
+    def handle(self, *args: object, port: int, patience: float, **options: object) -> None:
+        """Ask once; the first page of a new process takes its time on a busy machine."""
+        if doors.answering("127.0.0.1", port, doors.accepted_host(), patience_s=patience) is None:
             raise CommandError(f"Nobody answers in good health on port {port}.")
