@@ -74,6 +74,7 @@ def lane_now(row: LaneRow, now: datetime, *, running: bool, p95_ms: int | None) 
         pips=_pips(row["now__status"] or "", row["now__rung"], running),
         last_run_code=row["now__last_run__code"] or "",
         endpoint_code=row[f"{inherited}endpoint__code"] or "",
+        generation=row["profile__generation"],
     )
 
 

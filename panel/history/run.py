@@ -45,6 +45,7 @@ def run_view(run: Run) -> RunView:
         steps=tuple(_step(step) for step in kept or []),
         rungs=rungs,
         kind=lane.kind,
+        generation=lane.profile.generation,
         profile_code=lane.profile.code,
         profile_name=lane.profile.name,
         profile_version=row.profile_version,

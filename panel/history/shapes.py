@@ -25,7 +25,8 @@ class LaneNow:
     yet down; `recovering` says that the newest run passed and the state does not say so yet.
     `p95_ms` covers the range of the strip beside it. `pips` holds one word a rung, first rung first:
     pass, warn, fail, none (not reached or never asked), nt (not testable), run (under way now).
-    A lane that does not exist has `lane_id` 0 and `in_use` False.
+    `generation` is the framework's, "0.x" or "1.x". A lane that does not exist has `lane_id` 0 and
+    `in_use` False.
     """
 
     kind: str
@@ -51,6 +52,7 @@ class LaneNow:
     pips: tuple[str, str, str, str, str]
     last_run_code: str
     endpoint_code: str = ""
+    generation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +255,7 @@ class RunView:
     steps: tuple[StepView, ...]
     rungs: tuple[RungView, ...]
     kind: str = ""
+    generation: str = ""
     profile_code: str = ""
     profile_name: str = ""
     profile_version: int = 0

@@ -21,6 +21,7 @@ from panel.templatetags.balances import balance_sentence
 from panel.templatetags.changes import what_changed
 from panel.templatetags.differences import differences
 from panel.templatetags.rungs import EMPTY_LADDER, rung_say
+from panel.templatetags.step_words import asked_plainly, contract_of, step_name
 from panel.templatetags.strips import axis_labels, strip_sentence, strip_spells
 
 register = template.Library()
@@ -29,8 +30,13 @@ register.filter("state_word", words.state_word)
 register.filter("rung_name", words.rung_name)
 register.filter("rung_label", words.rung_label)
 register.filter("lane_name", words.lane_name)
+register.filter("lane_heading", words.lane_heading)
+register.filter("by_lane_name", words.by_lane_name)
 register.filter("environment_name", words.environment_name)
 register.filter("phase_name", words.phase_name)
+register.filter("step_name", step_name)
+register.filter("asked_plainly", asked_plainly)
+register.filter("contract_of", contract_of)
 register.filter("ms", clock.milliseconds)
 register.filter("seconds", clock.seconds)
 register.filter("percent", clock.percent)
@@ -104,7 +110,7 @@ def bars(strip: Strip, lane: LaneNow, large: bool = False) -> SafeString:
         drawn = strip_spells(strip)
     label = gettext("%(profile)s, %(lane)s: %(past)s") % {
         "profile": lane.profile_name,
-        "lane": words.lane_name(lane.kind),
+        "lane": words.lane_name(lane.kind, lane.generation),
         "past": strip_sentence(strip),
     }
     return drawing.bars(drawn, len(strip.states), label, large=large)
@@ -123,15 +129,15 @@ def phases(parts: Sequence[tuple[str, float]]) -> SafeString:
 
 
 @register.simple_tag
-def latency(points: Sequence[Point], limit_ms: int | None, kind: str) -> Plot:
-    """Return the latency chart of a lane with the labels of its lines."""
+def latency(points: Sequence[Point], limit_ms: int | None, lane: str) -> Plot:
+    """Return the latency chart of the lane of this name with the labels of its lines."""
     highest = max((point.p95 or point.p50 or 0 for point in points), default=0)
     top = drawing.nice_top(highest, limit_ms)
     marks = [drawing.Mark(point.p50, point.p95, point.state) for point in points]
     seen = sorted(point.p50 for point in points if point.p50 is not None)
     middle = seen[len(seen) // 2] if seen else None
     label = gettext("Time to the full answer, %(lane)s: p50 about %(middle)s, highest p95 %(highest)s") % {
-        "lane": words.lane_name(kind),
+        "lane": lane,
         "middle": clock.milliseconds(middle),
         "highest": clock.milliseconds(highest or None),
     }

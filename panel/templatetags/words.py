@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from django.utils.functional import Promise
 from django.utils.translation import gettext, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
+
+from panel.history import BoardRow, LaneNow
 
 STATES: dict[str, Promise] = {
     "ok": pgettext_lazy("state", "OK"),
@@ -29,6 +33,8 @@ LANES: dict[str, Promise] = {
     "replay": _("Trace replay"),
     "rollout": _("Rollout sampling"),
 }
+# Agent-Lightning 1.x replays nothing: what stands in that lane's place is called by its gateway.
+LANES_OF_ONE: dict[str, Promise] = LANES | {"replay": _("Gateway upstream")}
 ENVIRONMENTS: dict[str, Promise] = {
     "production": _("production"),
     "staging": _("staging"),
@@ -59,9 +65,23 @@ def rung_label(number: int) -> str:
     return gettext("%(number)d %(name)s") % {"number": number, "name": rung_name(number)}
 
 
-def lane_name(kind: str) -> str:
-    """Return the name of a lane."""
-    return str(LANES.get(kind, kind))
+def lane_name(kind: str, generation: str = "") -> str:
+    """Return the name of a lane, as the framework of that generation knows it."""
+    return str((LANES_OF_ONE if generation == "1.x" else LANES).get(kind, kind))
+
+
+def lane_heading(rows: Iterable[BoardRow], kind: str) -> str:
+    """Return what a column of lanes is called over profiles of one generation or of both."""
+    names = (lane_name(kind, generation) for generation in sorted({row.generation for row in rows}))
+    return " · ".join(dict.fromkeys(names))
+
+
+def by_lane_name(lanes: Sequence[LaneNow]) -> list[tuple[str, list[LaneNow]]]:
+    """Return lanes of several profiles grouped by what they are called."""
+    groups: dict[str, list[LaneNow]] = {}
+    for lane in sorted(lanes, key=lambda lane: lane.kind):
+        groups.setdefault(lane_name(lane.kind, lane.generation), []).append(lane)
+    return list(groups.items())
 
 
 def environment_name(environment: str) -> str:
