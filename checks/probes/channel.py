@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import difflib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,6 +25,8 @@ MODELS_SECONDS: Final = 3.0
 MODELS_SHARE: Final = 0.2  # of the time left, kept back so that a silent chat leaves the list its turn
 MAX_MODELS: Final = 200
 MAX_MODEL_ID: Final = 200
+NEAR_IDS: Final = 3
+NEAR_ENOUGH: Final = 0.5  # difflib's ratio
 WATCHED_FROM: Final = 1 / 3  # of the chat's time; an engine silent for that long is looked at meanwhile
 PASSING_LAYERS: Final = frozenset({"server", "gateway", "rate"})  # what the next moment may mend
 REPEAT_AFTER: Final = 0.5  # seconds
@@ -175,7 +178,20 @@ def _passed(asked: Chat, completion: Completion, spec: LaneSpec) -> Found:
 
 def _broken(asked: Chat, spec: LaneSpec) -> Step:
     say = {"model": spec.model, "status": _text(asked.evidence.status)}
-    return broken_step(Rung.CHANNEL, "chat", spec, asked.evidence, say, asked.tokens)
+    step = broken_step(Rung.CHANNEL, "chat", spec, asked.evidence, say, asked.tokens)
+    listed = asked.evidence.context.get("models")
+    if step.reason is None or step.reason.layer != "model" or not isinstance(listed, tuple):
+        return step
+    return replace(step, say={**step.say, "near": ", ".join(nearest(spec.model, listed))})
+
+
+def nearest(model: str, listed: Sequence[str]) -> list[str]:
+    """Return up to three listed ids that a person may have meant: the same but for case or prefix first,
+    then those spelled alike."""
+    bare = model.lower().rpartition("/")[2]
+    same = [name for name in listed if name.lower().rpartition("/")[2] == bare]
+    alike = difflib.get_close_matches(model, listed, NEAR_IDS, NEAR_ENOUGH)
+    return list(dict.fromkeys(same + alike))[:NEAR_IDS]
 
 
 def _wrongly_typed(step: Step, evidence: Evidence) -> Step:
