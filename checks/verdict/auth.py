@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from checks.reason import Reason
-from checks.verdict import homes, keys
+from checks.verdict import homes, keys, servers
+from checks.verdict.answer import Form
 from checks.verdict.rules import Rule, failing, row, table
 from checks.verdict.view import View
 
@@ -155,6 +156,15 @@ def by_status(view: View) -> Reason | None:
     return Reason.AUTH_INSUFFICIENT_SCOPE if view.status == 403 else None
 
 
+def keyless_fault(view: View) -> Reason | None:
+    """A litellm proxy of the package's usual extras (1.108, without its database client) breaks on a call
+    that brings no key, before it can refuse it: a bare 500 and none of its own envelope."""
+    if view.status != 500 or view.answer.form is not Form.TEXT or keys.was_sent(view) is not False:
+        return None
+    bare = view.answer.text.strip().lower() == "internal server error"
+    return Reason.AUTH_MISSING_HEADER if bare and servers.family(view) == "litellm" else None
+
+
 def placeholder(view: View) -> Reason | None:
     """The server echoes a placeholder: no credential reached it."""
     return (
@@ -208,5 +218,6 @@ ANSWERS: tuple[Rule, ...] = (
     _in_denials(switched_off),
     _in_denials(scheme),
     missing_or_nearer,
+    keyless_fault,
     refused,
 )

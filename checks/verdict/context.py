@@ -45,7 +45,7 @@ window_first = table(
     row(
         Reason.CONTEXT_LENGTH_EXCEEDED,
         r"maximum context length|exceeds? (?:the )?context|max_tokens must be at least 1"
-        r"|at least 1, got|prompt (?:is )?too long|longer than the (?:model|maximum)|(?:input"
+        r"|prompt (?:is )?too long|longer than the (?:model|maximum)|(?:input"
         r"|prompt) .{0,60}(?:\+|and) .{0,20}max_tokens|上下文长度",
         "context_length_exceeded contextwindowexceedederror",
         _STATUSES,

@@ -39,6 +39,8 @@ def candidates(view: View, reason: Reason) -> tuple[Reason, ...]:
         reason is Reason.AUTH_MISSING_HEADER and keys.was_sent(view) is None and servers.is_string_error(view)
     ):
         found.append(Reason.AUTH_INVALID_KEY)
+    elif reason is Reason.AUTH_MISSING_HEADER and (view.status or 0) >= 500:
+        found.append(Reason.ENGINE_CRASHED)
     elif reason is Reason.CONNECTION_REFUSED_LOOPBACK and "client_in_container" not in view.evidence.context:
         found += (Reason.SERVER_NOT_READY, Reason.CONTAINER_LOOPBACK)
     elif reason in _ALWAYS and not _proved(view, reason):
@@ -58,8 +60,7 @@ def _other_homes(view: View) -> list[Reason]:
 
 
 def _proved(view: View, reason: Reason) -> bool:
-    """Whether a sibling probe settled a path question."""
-    return (
-        reason in (Reason.BASE_URL_MISSING_V1, Reason.BASE_URL_WRONG_PATH)
-        and path.by_siblings(view) is reason
-    )
+    """Whether sibling probes settled a path question."""
+    if reason not in (Reason.BASE_URL_MISSING_V1, Reason.BASE_URL_WRONG_PATH):
+        return False
+    return path.by_siblings(view) is reason or path.is_no_version_missing(view)

@@ -14,6 +14,8 @@ _REFUSED = (
     r"not (?:supported|permitted|allowed|available|compatible|accept)|unsupported|unrecogni[sz]ed|unknown"
     r"|unexpected|extra|forbidden|不支持|instead|invalid|cannot|can.t|does not support|未知|both"
 )
+_NOT_TOO_MANY = r"(?!.{0,40}(?:greater than|larger than|exceed|at most|max_model_len))"
+"""The name is taken where its number is refused."""
 
 length_name = table(
     row(
@@ -22,7 +24,8 @@ length_name = table(
         r"|mutually|one of).{0,60}max_completion_tokens"
         r"|both .{0,20}max_(?:completion_)?tokens|max_completion_tokens.{0,80}(?:instead|\buse\b"
         r"|both).{0,30}max_tokens\b"
-        rf"|max_completion_tokens.{{0,80}}(?:{_REFUSED})|(?:{_REFUSED}).{{0,60}}max_completion_tokens"
+        rf"|max_completion_tokens{_NOT_TOO_MANY}.{{0,80}}(?:{_REFUSED})"
+        rf"|(?:{_REFUSED}){_NOT_TOO_MANY}.{{0,60}}max_completion_tokens"
         r"|(?:unsupported|unrecogni[sz]ed|unknown|extra|unexpected) (?:parameter|field|argument"
         r"|request argument|input)s?.{0,30}max_(?:output_)?tokens|max_tokens.{0,40}(?:is not supported"
         r"|not supported with|extra inputs|unsupported)|max_output_tokens.{0,30}(?:not supported"

@@ -14,7 +14,9 @@ from checks.verdict.view import View, parse_url
 _VERSION = re.compile(r"v\d{1,2}(?:(?:alpha|beta)\d{0,2})?$")
 _DOUBLE = re.compile(r"/(v\d{1,2}(?:beta)?)/+v\d{1,2}(?:/|$)")
 _OPERATION = r"(?:chat/completions|completions|responses|messages|embeddings)"
-_FULL = re.compile(rf"/{_OPERATION}/+(?:v\d+/+)?(?:{_OPERATION}|models|chat)\b")
+_FULL = re.compile(
+    rf"/{_OPERATION}/+(?:v\d+/+)?(?:{_OPERATION}|models|chat)\b|/v\d{{1,2}}/+models/+chat/+completions\b"
+)
 _NAMED_PATH = re.compile(
     r"(?:\b(?:get|post|put|options)\b|path|resource|url|uri|route"
     r"|endpoint)[\"']?[ :=\"'(]{1,4}(?:https?://[^/\s]{1,100})?(?P<path>/[\w./:-]{2,200})"
@@ -127,9 +129,9 @@ def missing_route(view: View) -> Reason:
         return Reason.API_DIALECT_MISMATCH
     if "//" in asked.rstrip("/") or _mixes_roots(view):
         return Reason.BASE_URL_WRONG_PATH
-    if not has_version(seen[-1]) or not has_version(asked):
-        return Reason.BASE_URL_MISSING_V1
-    return Reason.BASE_URL_WRONG_PATH
+    if has_version(seen[-1]) and has_version(asked):
+        return Reason.BASE_URL_WRONG_PATH
+    return Reason.BASE_URL_WRONG_PATH if is_no_version_missing(view) else Reason.BASE_URL_MISSING_V1
 
 
 def _mixes_roots(view: View) -> bool:
@@ -176,6 +178,21 @@ def by_siblings(view: View) -> Reason | None:
         if theirs < ours:
             return Reason.BASE_URL_DOUBLE_V1 if ours > 1 else Reason.BASE_URL_WRONG_PATH
     return None
+
+
+def is_no_version_missing(view: View) -> bool:
+    """Whether the same base was asked with a version segment too, and nothing is served there either."""
+    found = view.fact("siblings", "sibling_probes")
+    items = (
+        [item for item in found[:20] if isinstance(item, Mapping)] if isinstance(found, list | tuple) else []
+    )
+    here = _versions(view.url.path.lower())
+    return any(
+        item.get("proves") is False
+        and _status(item.get("status")) in (404, 405)
+        and _versions(parse_url(str(item.get("url", ""))).path.lower()) > here
+        for item in items
+    )
 
 
 def _versions(path: str) -> int:

@@ -17,7 +17,8 @@ ANSWERS: tuple[Rule, ...] = (
         ),
         row(
             Reason.CHAT_TEMPLATE_MISSING,
-            r"default chat template|provide a chat template|chat[_ ]template.{0,80}(?:not (?:set"
+            r"default chat template|provide a chat template"
+            r"|chat[_ ]template(?! is passed with request).{0,80}(?:not (?:set"
             r"|defined|found|specified|provided)|missing|is none|required|must be)|(?:no|without"
             r"|missing|does not have|doesn.t have|set) (?:a |any "
             r"|the )?(?:\w{1,12}\.)?chat[_ ]template|没有.{0,8}(?:对话|聊天)模板",

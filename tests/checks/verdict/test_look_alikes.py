@@ -88,6 +88,26 @@ def test_a_sibling_that_answers_without_the_version_proves_a_wrong_path() -> Non
     assert _answer(404, '{"detail": "Not Found"}', context=context) is Reason.BASE_URL_WRONG_PATH
 
 
+def test_a_version_that_was_tried_in_vain_is_not_what_is_missing() -> None:
+    sibling = {"url": "https://llm.vendor.example/llm/v1/chat/completions", "status": 404, "proves": False}
+    url = "https://llm.vendor.example/llm/chat/completions"
+    context = {"siblings": [sibling]}
+    assert _answer(404, '{"detail": "Not Found"}', url, context=context) is Reason.BASE_URL_WRONG_PATH
+
+
+def test_a_model_list_pasted_as_base_is_a_whole_endpoint() -> None:
+    url = "https://llm.vendor.example/v1/models/chat/completions"
+    assert _answer(404, '{"detail": "Not Found"}', url) is Reason.BASE_URL_FULL_ENDPOINT
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"), [(False, Reason.AUTH_MISSING_HEADER), (True, Reason.ENGINE_CRASHED)]
+)
+def test_a_litellm_that_breaks_on_a_call_without_a_key_misses_the_key(sent: bool, reason: Reason) -> None:
+    context = {"authorization_header_sent": sent}
+    assert _answer(500, "Internal Server Error", server="litellm-proxy", context=context) is reason
+
+
 def test_a_404_that_names_the_model_is_no_path_mistake() -> None:
     body = '{"error": {"message": "qwen-7b is nowhere to be found", "code": 404}}'
     assert _answer(404, body) is Reason.MODEL_NOT_FOUND
