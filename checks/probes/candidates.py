@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 from checks.addresses import AddressError, chat_url, clean_base_url, same_origin
 from checks.outcome import Evidence, Rung, Status, Step
 from checks.probes.asking import Ask
-from checks.probes.chat import ANSWER_TOKENS, Chat, chat
+from checks.probes.chat import Chat, chat
 from checks.reason import Reason
 from checks.spec import LaneSpec
 from checks.verdict import classify
@@ -19,6 +19,9 @@ from checks.verdict import classify
 CANDIDATE_SECONDS: Final = 5.0
 WORTH_BEGINNING: Final = 0.1  # seconds; with less left no answer could come back
 MAX_CANDIDATES: Final = 6
+SHORT_ANSWER: Final = (
+    16  # tokens; whether the route is there is the question, and a slow engine has five seconds
+)
 
 # Refusals that only an API writes: it found the route, and something else was wrong.
 _BEHIND_THE_ROUTE: Final = frozenset({"auth", "oauth", "quota", "rate", "model", "params", "context"})
@@ -56,9 +59,10 @@ async def search(ask: Ask, failed: Evidence, parameter: str) -> Search:
     lanes = list(_lanes(ask.spec, failed))
     tried: list[_Tried] = []
     for lane in lanes:
-        if ask.seconds() < WORTH_BEGINNING or not ask.affords(ANSWER_TOKENS):
+        if ask.seconds() < WORTH_BEGINNING or not ask.affords(SHORT_ANSWER):
             break
-        asked = await chat(lane, parameter, seconds=ask.seconds(CANDIDATE_SECONDS))
+        seconds = ask.seconds(CANDIDATE_SECONDS)
+        asked = await chat(lane, parameter, seconds=seconds, length=SHORT_ANSWER)
         ask = ask.after(asked.tokens)
         reason = None if asked.completion is not None else classify(asked.evidence).reason
         tried.append(_Tried(lane.base_url, asked, reason))

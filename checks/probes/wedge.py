@@ -128,11 +128,14 @@ async def read(spec: LaneSpec, seconds: float) -> Reading:
         *(_get(spec, page, seconds) for page in ("health", "metrics", "is_sleeping", "is_paused"))
     )
     awake, counted = _count(metrics)
+    is_sleeping, is_paused = _flag(sleeping, "is_sleeping"), _flag(paused, "is_paused")
+    if is_paused and awake:  # vLLM 0.32 calls a paused engine sleeping too; its gauge tells them apart
+        is_sleeping = False
     return replace(
         counted,
         healthy=health.status == 200,
-        sleeping=True if awake is False else _flag(sleeping, "is_sleeping"),
-        paused=_flag(paused, "is_paused"),
+        sleeping=True if awake is False else is_sleeping,
+        paused=is_paused,
         milliseconds=max(page.timings.total_ms for page in (health, metrics, sleeping, paused)),
     )
 

@@ -144,7 +144,7 @@ def test_a_budget_that_is_spent_ends_the_search(serve: Serve) -> None:
     costly = answering(404, {"detail": "Not Found", "usage": {}})
     refused_dearly = answering(200, {"error": "Unexpected endpoint", "usage": {"total_tokens": 300}})
     server = serve(at({"/chat/completions": refused_dearly}, costly))
-    outcome = asked_of(server, "", token_budget=500)
+    outcome = asked_of(server, "", token_budget=310)
     assert chats(server) == ["/chat/completions"]
     assert step_of(outcome, "candidates").say == {"tried": "0", "of": "1"}
 

@@ -60,6 +60,11 @@ def engine(**pages: Behaviour) -> Behaviour:
 
 ASLEEP_BY_METRIC = 'vllm:engine_sleep_state{engine="0",sleep_state="awake"} 0.0'
 ONE_AWAKE = "\n".join(f'vllm:engine_sleep_state{{engine="{n}",sleep_state="awake"}} {n}.0' for n in (0, 1))
+AWAKE_BY_METRIC = 'vllm:engine_sleep_state{engine="0",sleep_state="awake"} 1.0'
+BOTH = {
+    "is_sleeping": answering(200, {"is_sleeping": True}),
+    "is_paused": answering(200, {"is_paused": True}),
+}
 OWNED = answering(200, {"data": [{"id": MODEL, "owned_by": "vllm"}]})
 VLLM, SGLANG = EndpointKind.VLLM, EndpointKind.SGLANG
 OPENAI, LITELLM = EndpointKind.OPENAI, EndpointKind.LITELLM
@@ -70,6 +75,8 @@ SILENT: dict[str, tuple[EndpointKind, dict[str, Behaviour]]] = {
     "asleep by its page": (VLLM, {"is_sleeping": answering(200, {"is_sleeping": True})}),
     "paused by its page": (VLLM, {"is_paused": answering(200, {"is_paused": True})}),
     "asleep by a metric": (VLLM, {"metrics": metrics(7, extra=ASLEEP_BY_METRIC)}),
+    "paused, called both": (VLLM, {**BOTH, "metrics": metrics(7, extra=AWAKE_BY_METRIC)}),
+    "asleep, called both": (VLLM, {**BOTH, "metrics": metrics(7, extra=ASLEEP_BY_METRIC)}),
     "one engine awake": (VLLM, {"metrics": metrics(7, running=1, extra=ONE_AWAKE)}),
     "still": (VLLM, {"metrics": metrics(7)}),
     "still sglang": (SGLANG, {"metrics": metrics(9, running=2, prefix="sglang:")}),
@@ -143,6 +150,15 @@ def test_asleep_stuck_and_slow_are_told_apart(
 def test_each_sign_of_sleep_is_read(met: dict[str, Met], name: str) -> None:
     outcome = met[name].outcome
     assert (outcome.status, outcome.reason) == (Status.NOT_TESTABLE, Reason.ENGINE_ASLEEP)
+
+
+@pytest.mark.parametrize(
+    ("name", "state"), [("paused, called both", "paused"), ("asleep, called both", "asleep")]
+)
+def test_a_gauge_tells_paused_from_asleep_where_both_pages_say_yes(
+    met: dict[str, Met], name: str, state: str
+) -> None:
+    assert step_of(met[name].outcome, "wedge").say["engine"] == state
 
 
 @pytest.mark.parametrize("name", ["still", "still sglang", "one engine awake", "known by its list"])

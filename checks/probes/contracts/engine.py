@@ -17,6 +17,7 @@ from checks.probes.chat import lane_evidence
 from checks.probes.completion import read_json
 from checks.probes.contracts.question import Terms, look
 from checks.reason import Reason
+from checks.spec import EndpointKind
 
 MAX_SHOWN: Final = 40
 MAX_ROUTES: Final = 6
@@ -28,6 +29,8 @@ _NUMBERS: Final = re.compile(r"(\d{1,4})\.(\d{1,4})\.(\d{1,4})")
 STEERING: Final = (
     "/sleep",
     "/wake_up",
+    "/pause",
+    "/resume",
     "/collective_rpc",
     "/init_weight_transfer_engine",
     "/start_weight_update",
@@ -83,8 +86,11 @@ async def _flag(terms: Terms, name: str) -> str:
 async def routes(terms: Terms) -> Step:
     """Look for routes that steer the engine; open to a network they are a finding.
 
-    vLLM's development mode asks no key for them, even where one is set.
+    vLLM's development mode asks no key for them, even where one is set. A litellm proxy has none, and
+    stands still for seconds while it writes its list of routes: it is not asked.
     """
+    if terms.spec.kind is EndpointKind.LITELLM:
+        return open_routes((), "")
     page = await look(terms, f"{root_of(terms.spec.base_url)}/openapi.json")
     listed = _object(page).get("paths")
     found = [name for name in STEERING if isinstance(listed, Mapping) and name in listed]
@@ -113,7 +119,10 @@ async def window(terms: Terms) -> Step:
     own = next((one for one in named if one.get("id") == spec.model), {})
     room = own.get("max_model_len")
     wanted = (spec.prompt_length or 0) + (spec.response_length or 0)
-    say = {"listed": "yes" if own else "no", "max_model_len": str(room or ""), "needed": str(wanted or "")}
+    listed = (
+        ("yes" if own else "no") if isinstance(entries, list) else ""
+    )  # a list that never came tells nothing
+    say = {"listed": listed, "max_model_len": str(room or ""), "needed": str(wanted or "")}
     step = Step(
         Rung.CHANNEL,
         "window",

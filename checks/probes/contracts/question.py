@@ -15,6 +15,7 @@ from checks.probes.chat import ANSWER_TOKENS, PROMPT, key_context, lane_evidence
 from checks.probes.completion import read_completion, read_json, tokens_spent
 from checks.reason import Reason
 from checks.spec import LaneSpec
+from checks.verdict import classify
 
 PROMPT_ROOM: Final = 256  # tokens a prompt of ours may take, tools and the model's own template with it
 LOOK_SECONDS: Final = 3.0  # for a small page that is either there or not
@@ -24,6 +25,9 @@ FAIR_TIMES: Final = 3.0  # what a question may take, in times of the chat, befor
 
 # An answer that speaks of the pace of our own questions: the lane is not broken by it.
 PACE: Final = frozenset({Reason.RATE_LIMITED, Reason.UPSTREAM_OVERLOADED})
+
+# A refusal of the length that we asked for, which says nothing of the lane's own.
+NO_ROOM: Final = frozenset({Reason.OUTPUT_TOKENS_OUT_OF_RANGE, Reason.CONTEXT_LENGTH_EXCEEDED})
 
 Message = Mapping[str, object]
 USER: Final[tuple[Message, ...]] = ({"role": "user", "content": PROMPT},)
@@ -119,14 +123,17 @@ async def completed(
     parameter: str = "",
 ) -> Answer | Step:
     """Ask for a completion with these fields besides the length; return it, or the step that says why
-    there is none. `tokens` is the length of one answer, under the name `parameter` or the chat's own."""
+    there is none. `tokens` is the length of one answer, under the name `parameter` or the chat's own;
+    where a small window has no room for it, the chat's length, which fitted, is asked for instead."""
     samples = fields.get("n")
     cannot = unpayable(terms, name, tokens * (samples if isinstance(samples, int) else 1))
     if cannot is not None:
         return cannot
     allowed = terms.ask.seconds()
-    asked = {"messages": messages, parameter or terms.parameter: tokens, **fields}
-    answer = await post(terms, chat_url(terms.spec.base_url), asked)
+    url, length = chat_url(terms.spec.base_url), parameter or terms.parameter
+    answer = await post(terms, url, {"messages": messages, length: tokens, **fields})
+    if tokens > ANSWER_TOKENS and classify(answer.evidence).reason in NO_ROOM:
+        answer = await post(terms, url, {"messages": messages, length: ANSWER_TOKENS, **fields})
     if read_completion(answer.got, answer.body) is None:
         return broken(terms, name, answer, allowed)
     return answer

@@ -246,9 +246,9 @@ def engine_dead(call: Call, proceed: Proceed) -> Answer:
 
 
 def asleep(call: Call, proceed: Proceed) -> Answer:
-    """vLLM asleep: alive, listed, and silent to every chat."""
-    if call.request.path == "/is_sleeping":
-        return as_json({"is_sleeping": True})
+    """vLLM asleep: alive, listed, and silent to every chat; 0.32 calls it paused as well."""
+    if call.request.path in ("/is_sleeping", "/is_paused"):
+        return as_json({call.request.path[1:]: True})
     if call.request.path == "/metrics":
         return as_text(engines.vllm_metrics(call, awake=False))
     return wire.hang if call.is_chat and call.admitted else proceed()

@@ -82,8 +82,9 @@ def _vllm_chat(call: Call) -> Answer:
         return _unknown_model(call)
     wanted, room = wanted_tokens(asked), call.site.max_model_len
     if wanted > room:
-        text = f"max_tokens={wanted} cannot be greater than max_model_len={room}."
-        return vllm_error(400, "BadRequestError", text, "max_tokens")
+        name = "max_tokens" if asked.get("max_tokens") == wanted else "max_completion_tokens"
+        text = f"{name}={wanted} cannot be greater than max_model_len={room}. Ask for fewer output tokens."
+        return vllm_error(400, "BadRequestError", text, name)
     if prompt_length(call) > room:
         text = f"This model's maximum context length is {room} tokens; the prompt exceeds it."
         return vllm_error(400, "BadRequestError", text, "input_tokens")

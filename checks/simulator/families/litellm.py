@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from checks.simulator.call import Call, credential
 from checks.simulator.completions import completion, model_list, rollout_fields
-from checks.simulator.http import Answer, Reply, as_json
+from checks.simulator.http import Answer, Reply, as_json, as_text
 
 
 def answer(call: Call) -> Answer:
@@ -46,7 +46,10 @@ def refusal(call: Call) -> Reply:
 
 
 def refusal_without_database(call: Call) -> Reply:
-    """What a proxy that has only its master key says to any other key: a 400 about its database."""
+    """What a proxy that has only its master key says to any other key: a 400 about its database. With no
+    key at all it breaks on the client of that database, which is not installed."""
+    if not credential(call.request):
+        return as_text("Internal Server Error", 500)
     return as_json(
         {"error": {"message": "No connected db.", "type": "no_db_connection", "param": None, "code": "400"}},
         400,

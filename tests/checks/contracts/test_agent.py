@@ -46,6 +46,16 @@ def test_a_lane_that_keeps_every_promise_is_green(serve: Serve) -> None:
     assert all(one.tokens > 0 for one in outcome.steps if one.name not in ("responses", "template_kwargs"))
 
 
+def test_a_small_window_is_asked_for_a_shorter_call(serve: Serve) -> None:
+    too_many = refusal("max_tokens=1024 cannot be greater than max_model_len=512.", "max_tokens")
+
+    def roomy(connection: socket.socket, request: bytes) -> None:
+        (too_many if b'"max_tokens": 1024' in request else TOOLS)(connection, request)
+
+    outcome = agent(serve, {"tools": roomy, "tool_result": roomy})
+    assert (step(outcome, "tools").status, outcome.status) == (Status.OK, Status.OK)
+
+
 def test_nothing_but_the_chat_is_asked_unless_the_contract_is(serve: Serve) -> None:
     server = serve(telling(**GOOD))
     assert contract(server, LaneKind.AGENT, contract=False).status is Status.OK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from ipaddress import ip_network
 
 import pytest
@@ -38,6 +39,13 @@ def test_development_routes_are_read_and_never_called() -> None:
 def test_a_server_without_them_has_none() -> None:
     with serve("vllm", models=(MODEL,)) as server:
         assert step(run(rollout(server)), "routes").say["count"] == "0"
+
+
+def test_a_litellm_proxy_is_not_asked_for_its_list_of_routes() -> None:
+    with serve("litellm-proxy", models=(MODEL,)) as server:
+        outcome = run(replace(rollout(server), kind=EndpointKind.LITELLM))
+        paths = {seen.path for seen in server.requests}
+    assert (step(outcome, "routes").say["count"], "/openapi.json" in paths) == ("0", False)
 
 
 @pytest.mark.parametrize("peer", ["198.51.100.7:8000", "[2001:db8::7]:8000", "10.0.0.7:8000"])
