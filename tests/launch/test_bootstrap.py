@@ -19,6 +19,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BASE = getattr(sys, "_base_executable", sys.executable)
+pytestmark = pytest.mark.embedded  # no service has a part in it: once is enough
 SAY_WHERE = "import sys, tiny; print(sys.prefix, tiny.VERSION)"
 
 
