@@ -85,6 +85,8 @@ def _spec(run: Run, lane: Lane, keys: _Keys, purses: _Purses) -> LaneSpec:
         kind=EndpointKind(endpoint.kind),
         rungs=tuple(Rung(number) for number in range(1, run.check_order.top_rung + 1)),
         latency_limit_ms=lane.latency_limit_ms,
+        prompt_length=lane.prompt_length,
+        response_length=lane.response_length,
         token_budget=purses.left(run, lane, endpoint),
         token_parameter=lane.now.token_parameter or None,
         egress=EgressPolicy(allowed=settings.EGRESS_ALLOWED),

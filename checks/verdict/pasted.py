@@ -9,7 +9,8 @@ from checks.reason import Reason
 from checks.verdict.classify import classify
 
 TEXT_CAP = 8 * 1024
-"""Characters of a pasted text that are read."""
+"""Characters of a pasted text that are read; of a longer one the beginning and, above all, the end."""
+HEAD_READ = 1024
 
 # "Connection error." is one text for eight causes, since the SDK hides what it caught.
 _HIDDEN = (
@@ -153,7 +154,7 @@ def causes_of(text: str) -> tuple[Reason, ...]:
 
     Never raises. `text` may be one line, a traceback or a whole JSON answer.
     """
-    pasted = text[:TEXT_CAP].strip()
+    pasted = _shortened(text.strip())
     if not pasted:
         return ()
     low = pasted.lower()
@@ -164,6 +165,13 @@ def causes_of(text: str) -> tuple[Reason, ...]:
     found = tuple(dict.fromkeys((*own, *listed)))
     match = _STATUS.search(low)
     return found or (_BY_STATUS.get(match[1], ()) if match else ())
+
+
+def _shortened(text: str) -> str:
+    """A traceback names its error in its last lines."""
+    if len(text) <= TEXT_CAP:
+        return text
+    return f"{text[:HEAD_READ]}\n{text[HEAD_READ - TEXT_CAP :]}"
 
 
 def _read(text: str) -> tuple[Reason, ...]:

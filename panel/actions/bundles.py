@@ -17,10 +17,12 @@ from panel.actions import Refused, within_limits
 from panel.actions.audit import record
 from panel.exports.bundle import Bundle, BundleLane, Generation, Proof
 from panel.exports.formats import FORMATS, masked_preview
-from panel.exports.problems import Problem, problems
+from panel.exports.problems import Problem, ProblemCode, problems
 from panel.models import Download, Endpoint, KeyVersion, Lane, Membership, Profile, Role
 
 FLAVOURS: tuple[str, ...] = tuple(FORMATS)
+# What matters to the reader of a file alone: on the profile's page the ladder says it already.
+_OF_FILES = (ProblemCode.LANE_NOT_PROVEN, ProblemCode.LOOPBACK_ADDRESS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,24 @@ def export(
     return Attachment(FORMATS[flavour].file_name(bundle), FORMATS[flavour].content_type, text)
 
 
+def problems_of(*, actor: Membership, profile: Profile) -> tuple[Problem, ...]:
+    """Return what is wrong with the profile's lanes in use or between them. No key is unsealed, nothing
+    leaves, and nothing is recorded: two queries."""
+    lanes = _lanes(actor, profile, Lane.Kind.values, with_keys=False)
+    found = problems(_made_of(actor, profile, lanes, with_keys=False))
+    return tuple(problem for problem in found if problem.code not in _OF_FILES)
+
+
 def _bundle(actor: Membership, profile: Profile, kinds: Collection[str], with_keys: bool) -> Bundle:
+    lanes = _lanes(actor, profile, kinds, with_keys)
+    if not lanes:
+        raise Refused(_("Choose at least one lane that has an endpoint."), "lanes")
+    return _made_of(actor, profile, lanes, with_keys)
+
+
+def _lanes(
+    actor: Membership, profile: Profile, kinds: Collection[str], with_keys: bool
+) -> tuple[BundleLane, ...]:
     rows = (
         Lane.objects.filter(profile=profile, in_use=True, kind__in=kinds)
         .select_related("endpoint", "profile__endpoint", "now__last_run")
@@ -95,17 +114,18 @@ def _bundle(actor: Membership, profile: Profile, kinds: Collection[str], with_ke
     )
     active = KeyVersion.objects.filter(endpoint__team=actor.team, state="active")
     keys = {key.endpoint_id: key for key in active.select_related("endpoint")}
-    made = [
+    return tuple(
         _lane(actor, row, endpoint, keys.get(endpoint.pk), with_keys)
         for row in rows
         if (endpoint := row.effective_endpoint) is not None
-    ]
-    if not made:
-        raise Refused(_("Choose at least one lane that has an endpoint."), "lanes")
+    )
+
+
+def _made_of(actor: Membership, profile: Profile, lanes: tuple[BundleLane, ...], with_keys: bool) -> Bundle:
     generation: Generation = "0.x" if profile.generation == "0.x" else "1.x"
     return Bundle(
         team=actor.team.name, profile=profile.name, code=profile.code, version=profile.version,
-        generation=generation, lanes=tuple(made), made_at=timezone.localtime(), with_keys=with_keys,
+        generation=generation, lanes=lanes, made_at=timezone.localtime(), with_keys=with_keys,
     )  # fmt: skip
 
 

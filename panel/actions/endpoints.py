@@ -29,14 +29,16 @@ def create(
     needs_key: bool = True,
     key: Masked | None = None,
     expires_at: datetime | None = None,
+    tokens_a_day: int | None = None,
 ) -> Endpoint:
-    """Make an endpoint; `base_url` is normalised already. A key, when given, is sealed with it."""
+    """Make an endpoint; `base_url` is normalised already. A key, when given, is sealed with it.
+    `tokens_a_day` caps what checks spend there, None leaves it open."""
     endpoint = Endpoint(
         team=actor.team, name=name.strip(), kind=kind, base_url=base_url, origin=origin_of(base_url),
-        needs_key=needs_key,
+        needs_key=needs_key, tokens_a_day=tokens_a_day,
     )  # fmt: skip
     _save_named(endpoint)
-    _record(actor, "create", endpoint, base_url=base_url, kind=kind)
+    _record(actor, "create", endpoint, base_url=base_url, kind=kind, tokens_a_day=tokens_a_day)
     if key is not None:
         add_key(actor=actor, endpoint=endpoint, key=key, expires_at=expires_at)
     return endpoint
@@ -44,13 +46,21 @@ def create(
 
 @transaction.atomic
 def change(
-    *, actor: Membership, endpoint: Endpoint, name: str, kind: str, base_url: str, needs_key: bool = True
+    *,
+    actor: Membership,
+    endpoint: Endpoint,
+    name: str,
+    kind: str,
+    base_url: str,
+    needs_key: bool = True,
+    tokens_a_day: int | None = None,
 ) -> bool:
     """Change an endpoint. Returns True when another origin dropped the key that was in use:
     a key belongs to the scheme, host and port it was given for."""
     before = endpoint.base_url
     endpoint.name, endpoint.kind, endpoint.needs_key = name.strip(), kind, needs_key
     endpoint.base_url, endpoint.origin = base_url, origin_of(base_url)
+    endpoint.tokens_a_day = tokens_a_day
     _save_named(endpoint)
     dropped = bool(
         endpoint.key_versions.filter(state=KeyVersion.State.ACTIVE)
@@ -58,7 +68,10 @@ def change(
         .update(state=KeyVersion.State.DROPPED, sealed="", ended_at=datetime.now(UTC))
     )
     bump_users_of(endpoint, actor.user)
-    _record(actor, "change", endpoint, base_url=base_url, base_url_before=before, key_dropped=dropped)
+    _record(
+        actor, "change", endpoint, base_url=base_url, base_url_before=before, key_dropped=dropped,
+        tokens_a_day=tokens_a_day,
+    )  # fmt: skip
     run_lanes_of(endpoint, actor)
     return dropped
 
@@ -78,7 +91,7 @@ def apply_offered(*, actor: Membership, endpoint: Endpoint, run: Run) -> bool:
         raise Refused(_("The endpoint was changed since this run. Run the ladder again."))
     return change(
         actor=actor, endpoint=endpoint, name=endpoint.name, kind=endpoint.kind, base_url=offered,
-        needs_key=endpoint.needs_key,
+        needs_key=endpoint.needs_key, tokens_a_day=endpoint.tokens_a_day,
     )  # fmt: skip
 
 

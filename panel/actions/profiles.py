@@ -21,13 +21,16 @@ DEFAULT_INTERVAL_S = 300
 
 @dataclass(frozen=True, slots=True)
 class LaneDraft:
-    """What a form says of one lane; a None endpoint or empty model is inherited from the profile."""
+    """What a form says of one lane; a None endpoint or empty model is inherited from the profile. The
+    lengths are in tokens, and matter to the rollout lane."""
 
     in_use: bool = True
     endpoint: Endpoint | None = None
     model: str = ""
     latency_limit_ms: int | None = None
     interval_s: int = DEFAULT_INTERVAL_S
+    prompt_length: int | None = None
+    response_length: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,14 @@ class ProfileDraft:
     lanes: Mapping[str, LaneDraft] = field(default_factory=dict)
 
 
+def used_by_default(generation: str) -> tuple[str, ...]:
+    """Return the kinds of lanes that a new profile uses: Agent-Lightning 1.x replays nothing."""
+    kinds = tuple(Lane.Kind.values)
+    if generation == Profile.Generation.ONE:
+        return tuple(kind for kind in kinds if kind != Lane.Kind.REPLAY)
+    return kinds
+
+
 @transaction.atomic
 def create(*, actor: Membership, draft: ProfileDraft) -> Profile:
     """Make a profile with its three lanes and standing checks, and start the first runs."""
@@ -50,7 +61,8 @@ def create(*, actor: Membership, draft: ProfileDraft) -> Profile:
     _fill(actor, profile, draft)
     _save_named(profile)
     for kind in Lane.Kind.values:
-        _set_lane(actor, Lane(profile=profile, kind=kind), draft.lanes.get(kind, LaneDraft()))
+        unsaid = LaneDraft(in_use=kind in used_by_default(draft.generation))
+        _set_lane(actor, Lane(profile=profile, kind=kind), draft.lanes.get(kind, unsaid))
     bump(profile, actor.user)
     _record(actor, "create", profile)
     run_profile(actor=actor, profile=profile)
@@ -90,6 +102,7 @@ def _set_lane(actor: Membership, lane: Lane, draft: LaneDraft) -> None:
     _own(actor, draft.endpoint)
     lane.in_use, lane.endpoint, lane.model = draft.in_use, draft.endpoint, draft.model
     lane.latency_limit_ms = draft.latency_limit_ms
+    lane.prompt_length, lane.response_length = draft.prompt_length, draft.response_length
     lane.save()
     LaneState.objects.get_or_create(lane=lane)
     order = Check.objects.filter(lane=lane).first() or Check(lane=lane)

@@ -50,6 +50,8 @@ def _lane(lane: Lane, active: dict[int, KeyVersion]) -> dict[str, object]:
         "model": lane.effective_model,
         "latency_limit_ms": lane.latency_limit_ms,
     }
+    if lane.prompt_length or lane.response_length:
+        said |= {"prompt_length": lane.prompt_length, "response_length": lane.response_length}
     if endpoint is not None:
         key = active.get(endpoint.pk)
         said |= {

@@ -12,6 +12,8 @@ from panel.forms.fields import BaseUrlField, ExpiryField, KeyField, edits_of, su
 from panel.forms.sentences import address_sentence, edit_sentence
 from panel.models import Endpoint
 
+MOST_TOKENS = 2_000_000_000
+
 
 class EndpointForm(forms.Form):
     """An endpoint as it is changed; its key has a form of its own."""
@@ -24,6 +26,13 @@ class EndpointForm(forms.Form):
     )
     kind = forms.ChoiceField(label=_("What answers there"), choices=Endpoint.Kind.choices)
     needs_key = forms.BooleanField(label=_("This endpoint needs a key"), required=False, initial=True)
+    tokens_a_day = forms.IntegerField(
+        label=_("Tokens a day"),
+        required=False,
+        min_value=1,
+        max_value=MOST_TOKENS,
+        help_text=_("What the checks of all lanes may spend here in one UTC day."),
+    )
 
     def said(self) -> dict[str, Any]:
         """Return the endpoint as the action takes it; call it after `is_valid`."""
@@ -48,7 +57,7 @@ class NewEndpointForm(EndpointForm):
     key = KeyField(label=_("Key"), required=False, help_text=_("Sealed on save, and never shown again."))
     expires_at = ExpiryField(label=_("Expires on"), required=False)
 
-    field_order = ("name", "base_url", "key", "kind", "needs_key", "expires_at")
+    field_order = ("name", "base_url", "key", "kind", "needs_key", "expires_at", "tokens_a_day")
 
     def said(self) -> dict[str, Any]:
         """Return the endpoint as the action takes it, with its key unmasked to nobody."""
@@ -116,4 +125,5 @@ def initial_of(endpoint: Endpoint) -> dict[str, Any]:
         "base_url": endpoint.base_url,
         "kind": endpoint.kind,
         "needs_key": endpoint.needs_key,
+        "tokens_a_day": endpoint.tokens_a_day,
     }

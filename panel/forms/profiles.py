@@ -9,7 +9,7 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from panel.actions.profiles import LaneDraft, ProfileDraft
+from panel.actions.profiles import LaneDraft, ProfileDraft, used_by_default
 from panel.forms.endpoints import Calls, calls_under, name_for
 from panel.forms.fields import BaseUrlField, KeyField, edits_of, suggestions_of
 from panel.models import Endpoint, Lane, Profile
@@ -22,6 +22,9 @@ INTERVAL_CHOICES = (
     (900, _("every 15 minutes")),
     (3600, _("every hour")),
 )
+
+
+LONGEST = 100_000_000
 
 
 class EndpointChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # not generic when it runs
@@ -131,6 +134,16 @@ class LaneForm(forms.Form):
     latency_limit_ms = forms.IntegerField(
         label=_("Latency limit, ms"), required=False, min_value=1, max_value=600_000
     )
+    prompt_length = forms.IntegerField(
+        label=_("Longest prompt, tokens"),
+        required=False,
+        min_value=1,
+        max_value=LONGEST,
+        help_text=_("As training asks for it: compared with the server's window."),
+    )
+    response_length = forms.IntegerField(
+        label=_("Longest response, tokens"), required=False, min_value=1, max_value=LONGEST
+    )
     interval_s = forms.TypedChoiceField(label=_("Checked"), choices=INTERVAL_CHOICES, coerce=int, initial=300)
 
     def __init__(
@@ -143,6 +156,8 @@ class LaneForm(forms.Form):
     ) -> None:
         super().__init__(data, prefix=kind, initial=initial)
         self.kind = kind
+        if kind != Lane.Kind.ROLLOUT:
+            del self.fields["prompt_length"], self.fields["response_length"]
         cast(EndpointChoice, self.fields["endpoint"]).queryset = endpoints
         interval = cast(forms.TypedChoiceField, self.fields["interval_s"])
         kept = self.initial.get("interval_s", 300)
@@ -171,7 +186,9 @@ class ProfileEditor:
             LaneForm(
                 data,
                 kind=kind,
-                initial=_lane_initial(lanes[kind]) if kind in lanes else {},
+                initial=_lane_initial(lanes[kind])
+                if kind in lanes
+                else {"in_use": kind in used_by_default(initial["generation"])},
                 endpoints=endpoints,
             )
             for kind in Lane.Kind.values
@@ -213,4 +230,6 @@ def _lane_initial(lane: Lane) -> dict[str, Any]:
         "model": lane.model,
         "latency_limit_ms": lane.latency_limit_ms,
         "interval_s": lane.check_order.interval_s,
+        "prompt_length": lane.prompt_length,
+        "response_length": lane.response_length,
     }

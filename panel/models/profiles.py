@@ -56,7 +56,11 @@ class Profile(models.Model):
 
 
 class Lane(models.Model):
-    """One of the three ways a project calls a model. A None endpoint or empty model is inherited."""
+    """One of the three ways a project calls a model. A None endpoint or empty model is inherited.
+
+    `prompt_length` and `response_length` are the tokens that training will ask a rollout for; None where
+    nobody said.
+    """
 
     class Kind(models.TextChoices):
         AGENT = "agent", _("Agent inference")
@@ -71,6 +75,8 @@ class Lane(models.Model):
     )
     model = models.CharField(_("model"), max_length=200, blank=True)
     latency_limit_ms = models.PositiveIntegerField(_("latency limit"), null=True, blank=True)
+    prompt_length = models.PositiveIntegerField(_("prompt length"), null=True, blank=True)
+    response_length = models.PositiveIntegerField(_("response length"), null=True, blank=True)
 
     class Meta:
         constraints: ClassVar = [

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from panel import access, history
 from panel.access import Membership, Role
-from panel.actions import Refused, checks
+from panel.actions import Refused, bundles, checks
 from panel.forms.endpoints import calls_under
 from panel.views.shell import LIVE_SECONDS, RUNNING_SECONDS, Request, is_live, page, state_of_things, tell
 
@@ -41,6 +41,7 @@ def profile(request: Request, team: str, code: str) -> HttpResponse:
         now=now,
         profile=row,
         view=view,
+        between=bundles.problems_of(actor=member, profile=row),
         ranges=RANGES,
         seen=seen,
         live=is_live(request),

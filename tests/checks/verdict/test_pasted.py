@@ -56,6 +56,12 @@ def test_connection_error_lists_all_its_causes() -> None:
     assert {Reason.PROXY_UNREACHABLE, Reason.AUTH_KEY_MALFORMED, Reason.BASE_URL_MALFORMED} <= set(named)
 
 
+def test_a_long_traceback_is_read_to_its_end() -> None:
+    frame = '  File "/srv/app/agent.py", line 12, in step\n    return self._request(options)\n'
+    pasted = "Traceback (most recent call last):\n" + frame * 400 + "KeyError: 'choices'\n"
+    assert causes_of(pasted)[0] is Reason.CHOICES_MISSING_ERROR_BODY
+
+
 @pytest.mark.parametrize("text", ["", "   ", "good morning"])
 def test_a_text_of_nothing_leads_nowhere(text: str) -> None:
     assert causes_of(text) == ()

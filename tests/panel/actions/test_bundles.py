@@ -89,3 +89,42 @@ def test_no_lane_chosen_is_refused_on_its_field() -> None:
     with pytest.raises(Refused) as refusal:
         bundles.export(actor=member, profile=profile, flavour="dotenv", lanes=(), with_keys=False)
     assert refusal.value.field == "lanes"
+
+
+def a_profile_in_conflict():
+    """Agent and replay call one host with two keys; the rollout is hosted."""
+    member, profile = a_member_with_profile(generation="0.x")
+    other = make.endpoint(member.team, key="sk-canary-other-0000001")
+    profile.lanes.filter(kind="replay").update(endpoint=other)
+    return member, profile
+
+
+def test_conflicts_between_lanes_are_told_with_their_lanes() -> None:
+    member, profile = a_profile_in_conflict()
+    told = {
+        (str(found.code), str(found.lane)) for found in bundles.problems_of(actor=member, profile=profile)
+    }
+    assert told >= {("same_host_different_keys", "agent"), ("same_host_different_keys", "replay")}
+
+
+def test_what_matters_to_a_file_alone_is_no_conflict() -> None:
+    member = make.member()
+    endpoint = make.endpoint(member.team, base_url="http://127.0.0.1:8000/v1", kind="vllm")
+    profile = make.profile(member.team, endpoint=endpoint, generation="0.x")
+    assert bundles.problems_of(actor=member, profile=profile) == ()
+
+
+def test_a_profile_without_endpoint_has_no_conflict() -> None:
+    member = make.member()
+    assert bundles.problems_of(actor=member, profile=make.profile(member.team, endpoint=None)) == ()
+
+
+def test_looking_for_conflicts_opens_no_key_leaves_no_trace_and_costs_two_queries(
+    django_assert_num_queries,
+) -> None:
+    member, profile = a_profile_in_conflict()
+    KeyVersion.objects.update(sealed="broken")
+    profile = type(profile).objects.get(pk=profile.pk)
+    with django_assert_num_queries(2):
+        bundles.problems_of(actor=member, profile=profile)
+    assert not AuditEvent.objects.filter(noun="bundle").exists()

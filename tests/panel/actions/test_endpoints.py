@@ -120,3 +120,12 @@ def test_a_new_key_gives_every_profile_that_uses_it_a_new_version_and_a_run() ->
     assert profile.version == before + 1
     assert Run.objects.filter(check_order__lane__profile=profile, trigger="person").count() == 3
     assert CANARY not in json.dumps(profile.versions.first().snapshot)
+
+
+def test_a_daily_cap_is_stored_and_taken_away() -> None:
+    lead, endpoint = a_lead_with_endpoint()
+    said = {"name": endpoint.name, "kind": "openai", "base_url": endpoint.base_url}
+    endpoints.change(actor=lead, endpoint=endpoint, tokens_a_day=50_000, **said)
+    assert Endpoint.objects.get().tokens_a_day == 50_000
+    endpoints.change(actor=lead, endpoint=endpoint, **said)
+    assert Endpoint.objects.get().tokens_a_day is None

@@ -50,7 +50,9 @@ def test_one_click_stores_it_keeps_the_key_and_is_audited(broken) -> None:
 
 def test_after_the_click_the_ladder_is_green(broken) -> None:
     lead, endpoint, run, _ = broken
+    endpoint.tokens_a_day = 50_000
     endpoints.apply_offered(actor=lead, endpoint=endpoint, run=run)
+    assert Endpoint.objects.get().tokens_a_day == 50_000
     fresh = Run.objects.filter(trigger="person").get()
     tasks.climb([fresh.pk])
     fresh.refresh_from_db()

@@ -143,3 +143,22 @@ def test_a_deaf_broker_fails_no_deed_and_leaves_the_runs_queued(settings) -> Non
     with deaf_broker():
         profiles.create(actor=lead, draft=a_draft(endpoint))
     assert set(Run.objects.values_list("state", flat=True)) == {"queued"}
+
+
+def test_the_lengths_of_training_are_stored_and_in_the_snapshot() -> None:
+    lead, endpoint, profile = a_profile()
+    long = {"rollout": LaneDraft(prompt_length=4096, response_length=2048)}
+    profiles.change(actor=lead, profile=profile, draft=a_draft(endpoint, lanes=long))
+    rollout = profile.versions.first().snapshot["lanes"][2]
+    assert (rollout["prompt_length"], rollout["response_length"]) == (4096, 2048)
+    assert profile.lanes.get(kind="rollout").prompt_length == 4096
+
+
+@pytest.mark.parametrize(
+    ("generation", "used"), [("0.x", ["agent", "replay", "rollout"]), ("1.x", ["agent", "rollout"])]
+)
+def test_a_new_profile_replays_only_where_the_framework_does(generation: str, used: list[str]) -> None:
+    lead = make.member(role=Role.LEAD)
+    draft = a_draft(make.endpoint(lead.team), generation=generation, lanes={})
+    profile = profiles.create(actor=lead, draft=draft)
+    assert sorted(profile.lanes.filter(in_use=True).values_list("kind", flat=True)) == used

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -37,3 +39,26 @@ def test_a_pasted_error_is_explained_and_not_repeated_to_anybody_else(browse) ->
 def test_a_text_that_says_nothing_is_told_so(browse) -> None:
     text = browse(make.member()).post(reverse("help"), {"text": "lorem ipsum"}).text
     assert 'id="found"' in text
+
+
+FRAME = '  File "/srv/app/agent.py", line 12, in step\n    return self._request(options)\n'
+TRACEBACK = (
+    "Traceback (most recent call last):\n"
+    + FRAME * 400
+    + "httpx.ConnectError: [Errno 111] Connection refused\n\n"
+    + "The above exception was the direct cause of the following exception:\n\n"
+    + FRAME * 400
+    + "openai.APIConnectionError: Connection error.\n"
+)
+
+
+@pytest.mark.parametrize(("language", "likeliest"), [("en", "Nothing listens"), ("zh-hans", "没有")])
+def test_a_whole_traceback_leads_to_causes_in_order_with_why(browse, language: str, likeliest: str) -> None:
+    headers = {"Accept-Language": language}
+    text = browse(make.member()).post(reverse("help"), {"text": TRACEBACK}, headers=headers).text
+    found = text[text.index('id="found"') : text.index("layer-dns")]
+    codes = re.findall(r'href="/help/(\w+)/"', found)
+    assert codes[0].startswith("connection_refused")
+    assert len(codes) > 4
+    assert found.count('<p class="dim">') == len(codes)
+    assert likeliest in found

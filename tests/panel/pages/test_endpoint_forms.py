@@ -144,3 +144,13 @@ def test_a_destroyed_key_is_gone_and_stays_in_the_list(client: Client, lead: Mem
     client.post(reverse("key_destroy", args=[lead.team.slug, endpoint.code]), {"name": "relay"})
     assert KeyVersion.objects.get().sealed == ""
     assert "destroyed" in client.get(reverse("keys", args=[lead.team.slug])).text
+
+
+@pytest.mark.parametrize(("typed", "stored"), [("50000", 50_000), ("", None)])
+def test_what_checks_may_spend_a_day_is_optional(client, lead, typed: str, stored: int | None) -> None:
+    add(client, lead, tokens_a_day=typed)
+    assert Endpoint.objects.get().tokens_a_day == stored
+
+
+def test_a_cap_of_nothing_is_refused(client: Client, lead: Membership) -> None:
+    assert 'href="#id_tokens_a_day"' in add(client, lead, tokens_a_day="0")

@@ -143,3 +143,49 @@ def test_versions_show_what_changed_against_the_one_before(atlas: Scene, browse)
 def test_a_profile_is_deleted_once_its_name_is_typed(atlas: Scene, browse, typed: str, left: bool) -> None:
     browse(atlas.lead).post(address("profile_delete", atlas), {"name": typed})
     assert Profile.objects.filter(pk=atlas.down.pk).exists() is left
+
+
+def test_conflicts_between_lanes_are_listed_with_their_lanes(atlas: Scene, browse) -> None:
+    other = make.endpoint(atlas.lead.team, "sk-test-0000111122223333", name="relay-spare")
+    atlas.down.lanes.filter(kind="replay").update(endpoint=other)
+    text = browse(atlas.viewer).get(address("profile", atlas)).text
+    between = text[text.index('id="between"') : text.index('id="ladder"')]
+    assert between.count("Another lane calls the same host with another key.") == 2
+    assert "Gateway upstream" in between
+
+
+def test_lanes_without_conflict_have_no_such_list(browse) -> None:
+    member = make.member()
+    profile = make.profile(member.team, lanes=("agent",), generation="0.x")
+    text = browse(member).get(reverse("profile", args=[member.team.slug, profile.code])).text
+    assert "Between the lanes" not in text
+
+
+def test_the_middle_lane_is_called_by_what_the_framework_does(browse) -> None:
+    member = make.member()
+    old, new = (make.profile(member.team, generation=generation) for generation in ("0.x", "1.x"))
+    client = browse(member)
+    pages = [client.get(reverse("profile", args=[member.team.slug, row.code])).text for row in (old, new)]
+    assert ["Trace replay" in text for text in pages] == [True, False]
+    assert ["Gateway upstream" in text for text in pages] == [False, True]
+    board = client.get(reverse("overview", args=[member.team.slug])).text
+    assert "Trace replay · Gateway upstream" in board
+
+
+def test_lengths_are_asked_of_the_rollout_lane_alone(atlas: Scene, browse) -> None:
+    client, where = browse(atlas.lead), address("profile_edit", atlas)
+    atlas.down.refresh_from_db()
+    fields = client.get(where).text
+    assert 'name="rollout-prompt_length"' in fields
+    assert 'name="agent-prompt_length"' not in fields
+    said = {"rollout-prompt_length": "4096", "agent-prompt_length": "7"}
+    client.post(where, edited(atlas.down, **said))
+    lanes = {lane.kind: lane.prompt_length for lane in atlas.down.lanes.all()}
+    assert lanes == {"agent": None, "replay": None, "rollout": 4096}
+
+
+def test_a_new_profile_of_the_new_generation_starts_without_replay(browse) -> None:
+    lead = make.member(role=30)
+    text = browse(lead).get(reverse("profile_new", args=[lead.team.slug])).text
+    ticked = [kind for kind in make.KINDS if f'id="id_{kind}-in_use" checked' in text]
+    assert ticked == ["agent", "rollout"]

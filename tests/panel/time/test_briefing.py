@@ -56,6 +56,14 @@ def test_a_spec_says_what_the_lane_says() -> None:
     assert spec.rungs == (Rung.NETWORK, Rung.CHANNEL)
 
 
+def test_the_lengths_of_training_are_asked_about() -> None:
+    check = make.check(kind="rollout")
+    check.lane.prompt_length, check.lane.response_length = 4096, 2048
+    check.lane.save()
+    spec = spec_for(check)
+    assert (spec.prompt_length, spec.response_length) == (4096, 2048)
+
+
 def test_a_lane_s_own_endpoint_and_model_win_over_the_profile_s() -> None:
     check = on_endpoint()
     lane = check.lane
