@@ -1,21 +1,16 @@
-"""The real litellm proxy on loopback: started with a deadline, ended with its whole group."""
+"""The real litellm proxy on loopback, with a master key and one mocked model."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import signal
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+from tests.clients import processes
 
 START_SECONDS = 120
-STOP_SECONDS = 10
 MASTER_KEY = "sk-test-master-0123456789"
 MODEL = "qwen3-8b"
 CONFIG = f"""\
@@ -47,20 +42,18 @@ def running(python: Path, folder: Path) -> Iterator[Proxy]:
 
     Raises AssertionError with its last words when it does not come up in time.
     """
-    port = _free_port()
+    port = processes.free_port()
+    origin = f"http://127.0.0.1:{port}"
     (folder / "config.yaml").write_text(CONFIG)
     command = [str(python), "-c", RUN, "--config", "config.yaml", "--host", "127.0.0.1", "--port", str(port)]
-    with (
-        (folder / "log").open("w") as log,
-        subprocess.Popen(
-            command, cwd=folder, env=_environment(folder), stdout=log, stderr=log, start_new_session=True
-        ) as process,
+    with processes.running(
+        command,
+        folder=folder,
+        environment=_environment(folder),
+        page=f"{origin}/health/liveliness",
+        seconds=START_SECONDS,
     ):
-        try:
-            _wait(process, f"http://127.0.0.1:{port}", folder / "log")
-            yield Proxy(f"http://127.0.0.1:{port}")
-        finally:
-            _end(process)
+        yield Proxy(origin)
 
 
 def _environment(folder: Path) -> dict[str, str]:
@@ -71,27 +64,3 @@ def _environment(folder: Path) -> dict[str, str]:
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "LITELLM_TELEMETRY": "False",
     }
-
-
-def _wait(process: subprocess.Popen[bytes], origin: str, log: Path) -> None:
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end and process.poll() is None:
-        with contextlib.suppress(httpx.TransportError):
-            if httpx.get(f"{origin}/health/liveliness", timeout=5, trust_env=False).status_code == 200:
-                return
-        time.sleep(0.25)
-    raise AssertionError(f"the litellm proxy did not start:\n{log.read_text()[-2000:]}")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(STOP_SECONDS)
-            return
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
