@@ -21,6 +21,8 @@ PASSED: Final = 0
 BROKEN: Final = 1
 UNUSABLE: Final = 2
 
+_TOLD_APART: Final = {"en": "What tells it apart: ", "zh": "如何区分："}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 passed, 1 broken, 2 unusable input."""
@@ -127,6 +129,7 @@ def _explain(options: argparse.Namespace) -> int:
     print(f"{told.title} [{reason}]\n\n{told.cause}\n")
     for number, step in enumerate(told.fix, 1):
         print(f"{number}. {step}")
+    print(f"\n{_TOLD_APART[options.lang]}{told.probe}")
     return PASSED
 
 

@@ -69,11 +69,22 @@ def _explained(outcome: Outcome, reason: Reason) -> Iterator[str]:
     yield f"Cause: {told.cause}"
     for number, step in enumerate(told.fix, 1):
         yield f"Fix {number}: {step}"
-    others = [candidate for candidate in outcome.candidates if candidate is not reason]
-    if others:
-        yield f"It may also be: {', '.join(others)}"
+    yield from _told_apart(outcome, reason)
     if outcome.offered_base_url:
         yield f"This base URL answered instead: {outcome.offered_base_url}"
+
+
+def _told_apart(outcome: Outcome, reason: Reason) -> Iterator[str]:
+    """The other causes that the evidence fits, each with the probe that would decide for it."""
+    others = [candidate for candidate in outcome.candidates if candidate is not reason]
+    if not others:
+        return
+    yield f"What decides: {entry(reason, 'en').probe}"
+    yield "It may also be:"
+    for candidate in others:
+        told = entry(candidate, "en")
+        yield f"  {told.title} [{candidate}]"
+        yield f"    {told.probe}"
 
 
 def _seen(outcome: Outcome, reason: Reason) -> Iterator[str]:

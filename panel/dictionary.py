@@ -14,14 +14,16 @@ from checks.verdict import pasted
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is said of one reason. `fix` holds one sentence a step; `mend` names what of Preflight a
-    lead would change to be rid of it: "key", "endpoint", "profile", or empty."""
+    """What is said of one reason. `fix` holds one sentence a step; `probe` is the next thing to try that
+    tells this cause from its look-alikes; `mend` names what of Preflight a lead would change to be rid
+    of it: "key", "endpoint", "profile", or empty."""
 
     code: str
     layer: str
     title: str
     cause: str
     fix: tuple[str, ...]
+    probe: str
     mend: str
 
 
@@ -58,6 +60,7 @@ def entry(code: str, facts: Mapping[str, str] | None = None) -> Entry:
         title=said.title,
         cause=said.cause,
         fix=_steps(said.fix),
+        probe=said.probe,
         mend=MENDS_BY_CODE.get(reason) or MENDS.get(reason.layer, ""),
     )
 

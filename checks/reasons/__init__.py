@@ -1,4 +1,4 @@
-"""The dictionary of reasons: for each code a title, a cause and a fix, in English and Chinese."""
+"""The dictionary of reasons: for each code a title, a cause, a fix and a probe, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -19,11 +19,15 @@ LANGUAGES = ("en", "zh")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a person reads on one reason: plain sentences, no markup. `fix` holds steps in order."""
+    """What a person reads on one reason: plain sentences, no markup.
+
+    `fix` holds steps in order; `probe` is one sentence on what tells this cause from its look-alikes.
+    """
 
     title: str
     cause: str
     fix: tuple[str, ...]
+    probe: str
 
 
 def entry(code: str, lang: str = "en") -> Entry:
@@ -50,5 +54,5 @@ def _dictionary() -> Mapping[tuple[str, str], Entry]:
         text = files(__package__).joinpath(f"{layer}.toml").read_text(encoding="utf-8")
         for code, languages in tomllib.loads(text).items():
             for lang, said in languages.items():
-                found[code, lang] = Entry(said["title"], said["cause"], tuple(said["fix"]))
+                found[code, lang] = Entry(said["title"], said["cause"], tuple(said["fix"]), said["probe"])
     return MappingProxyType(found)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from checks.__main__ import main
+from checks.reasons import entry
 from checks.simulator import serve as simulate
 from tests.checks.conftest import Serve
 from tests.checks.local import HEALTHY, KEY, MODEL, Behaviour, LocalServer, answering
@@ -62,6 +63,17 @@ def test_a_broken_rung_exits_with_one_and_says_cause_and_fix(
     assert "Fix 1: " in said
     assert "Seen: HTTP 401" in said
     assert KEY not in said
+
+
+def test_other_causes_that_fit_are_said_with_what_decides(
+    lane_file: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", lane_file()]) == 1
+    said = capsys.readouterr().out
+    assert f"What decides: {entry('connection_refused_loopback').probe}" in said
+    _, others = said.split("It may also be:")
+    assert "[container_loopback]" in others
+    assert entry("container_loopback").probe in others
 
 
 def test_the_base_url_that_answered_instead_is_said(
@@ -216,7 +228,8 @@ def test_a_reason_is_explained_in_both_languages(capsys: pytest.CaptureFixture[s
     assert main(["explain", "AUTH_INVALID_KEY", "--lang", "zh"]) == 0
     chinese = capsys.readouterr().out
     assert "[auth_invalid_key]" in english
-    assert english != chinese
+    assert f"What tells it apart: {entry('auth_invalid_key').probe}" in english
+    assert f"如何区分：{entry('auth_invalid_key', 'zh').probe}" in chinese
 
 
 def test_an_unknown_reason_exits_with_two_and_offers_near_ones(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,12 +11,16 @@ from checks.reason import Reason
 
 HAN = r"[\u4e00-\u9fff]"
 CODES = [reason.value for reason in Reason]
+DEEDS = {
+    *("Ask", "Call", "Compare", "Count", "Create", "List", "Log", "Look", "Open"),
+    *("Post", "Print", "Read", "Repeat", "Resolve", "Run", "Send", "Time", "Try"),
+}
 BOTH = [(code, lang) for code in CODES for lang in reasons.LANGUAGES]
 
 
 def _sentences(lang: str) -> list[str]:
     said = [reasons.entry(code, lang) for code in CODES]
-    return [text for entry in said for text in (entry.title, entry.cause, *entry.fix)]
+    return [text for entry in said for text in (entry.title, entry.cause, *entry.fix, entry.probe)]
 
 
 def test_every_reason_has_both_languages() -> None:
@@ -42,6 +46,29 @@ def test_both_languages_give_the_same_steps() -> None:
     assert [len(reasons.entry(code, "en").fix) for code in CODES] == [
         len(reasons.entry(code, "zh").fix) for code in CODES
     ]
+
+
+@pytest.mark.parametrize(("lang", "one_sentence"), [("en", r"[^.]*(\.\w[^.]*)*\."), ("zh", r"[^。]+。")])
+def test_a_probe_is_one_sentence(lang: str, one_sentence: str) -> None:
+    probes = [reasons.entry(code, lang).probe for code in CODES]
+    assert [probe for probe in probes if not re.fullmatch(one_sentence, probe)] == []
+
+
+@pytest.mark.parametrize("lang", reasons.LANGUAGES)
+def test_no_two_reasons_share_a_probe(lang: str) -> None:
+    probes = [reasons.entry(code, lang).probe for code in CODES]
+    assert len(set(probes)) == len(probes)
+
+
+def test_english_probes_are_short_and_begin_with_a_deed() -> None:
+    probes = {code: reasons.entry(code, "en").probe for code in CODES}
+    assert [code for code, probe in probes.items() if len(probe) > 160] == []
+    assert {probe.split()[0] for probe in probes.values()} <= DEEDS
+
+
+def test_chinese_probes_are_short() -> None:
+    probes = {code: reasons.entry(code, "zh").probe for code in CODES}
+    assert [code for code, probe in probes.items() if len(re.findall(HAN, probe)) > 80] == []
 
 
 def test_english_titles_are_short() -> None:
