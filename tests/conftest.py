@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests import environment
+from tests.parts import asked_for
 
 DATA_DIR = environment.clean()  # before Django reads its settings
 
@@ -28,9 +29,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is for the other kind of parts; `manage.py test` runs once with each."""
-    absent = "embedded" if os.environ.get("REDIS_URL") else "services"
-    left_out = [item for item in items if item.get_closest_marker(absent)]
+    """Leave out what is for the other kind of parts (`manage.py test` runs once with each), and what must
+    be asked for by name."""
+    absent = ["embedded" if os.environ.get("REDIS_URL") else "services"]
+    if not asked_for("PREFLIGHT_TEST_VLLM"):
+        absent.append("vllm")
+    left_out = [item for item in items if any(item.get_closest_marker(name) for name in absent)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]

@@ -6,7 +6,13 @@ import os
 
 import pytest
 
-REQUIRE_ALL = os.environ.get("PREFLIGHT_REQUIRE_ALL", "") not in ("", "0")
+
+def asked_for(name: str) -> bool:
+    """Tell whether the environment variable is set to anything but nothing and 0."""
+    return os.environ.get(name, "") not in ("", "0")
+
+
+REQUIRE_ALL = asked_for("PREFLIGHT_REQUIRE_ALL")
 
 
 def require(part_found: object, name: str) -> None:
