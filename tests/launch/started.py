@@ -104,7 +104,7 @@ class Started:
         """Return the set-up links that it printed."""
         return re.findall(r"/setup/[\w-]+/?", self.said)
 
-    def exit_code(self, seconds: float = 30.0) -> int:
+    def exit_code(self, seconds: float = 90.0) -> int:
         """Wait for its end."""
         return self.process.wait(seconds)
 
