@@ -38,6 +38,12 @@ def until(true: Callable[[], object], seconds: float = READY_S) -> bool:
     return False
 
 
+def _as_from_a_shell(parent: int) -> None:
+    """Take no ignored signals from this process, which may run under nohup; end with it."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    die_with_parent(parent)
+
+
 class Started:
     """One start: `said` is what it wrote so far, `exit_code` waits for its end."""
 
@@ -60,7 +66,7 @@ class Started:
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=partial(die_with_parent, os.getpid()),  # a killed test run leaves nothing
+                preexec_fn=partial(_as_from_a_shell, os.getpid()),
             )
 
     @property
