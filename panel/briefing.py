@@ -30,7 +30,12 @@ logger = logging.getLogger(__name__)
 
 # What a lane needs beyond a chat costs a dozen requests, so it is asked rarely: when a person asks,
 # once in this time, and at every run while it is broken, since a chat alone must not turn the lane green.
-CONTRACT_EVERY = timedelta(hours=1)
+# A rollout lane that lost its token ids trains nothing, so it is asked more often, within its day's tokens.
+CONTRACT_EVERY = {
+    Lane.Kind.AGENT: timedelta(hours=1),
+    Lane.Kind.REPLAY: timedelta(hours=1),
+    Lane.Kind.ROLLOUT: timedelta(minutes=15),
+}
 CLIMB_S, FULL_CLIMB_S = 30.0, 60.0
 
 
@@ -101,7 +106,7 @@ def _in_full(run: Run, lane: Lane) -> bool:
     """Tell whether this run asks for the lane's contract, and what must be refused, besides the chat."""
     if run.trigger == Run.Trigger.PERSON or lane.now.contract_broken or lane.now.contract_at is None:
         return True
-    return (run.started_at or run.slot) - lane.now.contract_at >= CONTRACT_EVERY
+    return (run.started_at or run.slot) - lane.now.contract_at >= CONTRACT_EVERY[Lane.Kind(lane.kind)]
 
 
 def brief_balance(endpoint_id: int) -> checks.BalanceSpec | None:

@@ -42,6 +42,13 @@ def test_a_kept_contract_is_asked_again_after_an_hour_and_not_before() -> None:
     assert asks_in_full(check, timedelta(minutes=61))
 
 
+def test_a_rollout_lane_is_asked_every_quarter_of_an_hour() -> None:
+    check = make.check(kind="rollout")
+    after_contract(check, Status.OK)
+    assert not asks_in_full(check, timedelta(minutes=10))
+    assert asks_in_full(check, timedelta(minutes=16))
+
+
 def test_a_person_always_gets_the_whole_climb() -> None:
     check = make.check()
     after_contract(check, Status.OK)
