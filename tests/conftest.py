@@ -140,3 +140,12 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
         if connection.vendor == "sqlite":
             with connection.cursor() as cursor:
                 cursor.execute("DROP TRIGGER panel_audit_no_delete")
+
+
+@pytest.fixture(autouse=True)
+def _nobody_reads() -> None:
+    """Forget the language and zone of the reader that the last test's pages were for."""
+    from django.utils import timezone, translation
+
+    translation.deactivate()
+    timezone.deactivate()
