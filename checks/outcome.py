@@ -145,7 +145,8 @@ class Verdict:
 class Step:
     """One question asked on one rung. `name` is stable and lower case: "resolve", "connect",
     "tls", "models", "chat", and those of the lane contracts (`checks.probes.contracts`). `say` holds
-    values for the sentence on the page (address, status, model). `tokens` were counted from usage.
+    values for the sentence on the page (address, status, model). `tokens` were counted from usage. `place`
+    is where it was asked: a zone's name, or "host:" and the host's name.
     """
 
     rung: Rung
@@ -157,6 +158,16 @@ class Step:
     evidence: Evidence | None = None
     duration_ms: float = 0.0
     tokens: int = 0
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a climb says while it is under way: rungs' steps so far, or lines that a command printed."""
+
+    spec_id: str
+    steps: tuple[Step, ...] = ()
+    output: str = ""
 
 
 SUPPORTING_STEPS = frozenset(

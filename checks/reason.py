@@ -159,6 +159,9 @@ class Reason(StrEnum):
     CHAT_TEMPLATE_MISSING = "chat_template_missing", "server_flags", "message_shape"
     TOOL_PARSER_NOT_ENABLED = "tool_parser_not_enabled", "server_flags", "tool_calling_off"
 
+    # host
+    HOST_DISCONNECTED = "host_disconnected", "host", "host_disconnected"
+
     # preflight
     EGRESS_DENIED = "egress_denied", "preflight", "egress_denied"
     KEY_MISSING = "key_missing", "preflight", "key_missing"

@@ -17,12 +17,14 @@ class Check(models.Model):
 
     `next_run_at` is None while the check is paused. A lane is called down when `down_k` of the last
     `down_n` runs failed, and up again when `up_k` of the last `up_n` passed. `tokens_a_day` caps
-    what scheduled runs spend in one UTC day.
+    what scheduled runs spend in one UTC day. Rungs above the second are climbed once in
+    `upper_interval_s`, up to `top_rung`; the runs between stop at the second.
     """
 
     lane = models.OneToOneField(Lane, on_delete=models.CASCADE, related_name="check_order")
     top_rung = models.PositiveSmallIntegerField(default=2)
     interval_s = models.PositiveIntegerField(_("interval"), default=300)
+    upper_interval_s = models.PositiveIntegerField(_("interval of the upper rungs"), default=3600)
     place = models.CharField(max_length=40, default="panel")
     next_run_at = models.DateTimeField(null=True)
     down_k = models.PositiveSmallIntegerField(default=2)
@@ -59,7 +61,8 @@ class Run(models.Model):
     """One climb of the ladder: one slot of a check, exactly one row, also when it did not happen.
 
     `status` and what follows are empty until the run is done. `lease_until` says until when the
-    worker that took it may be believed alive.
+    worker that took it may be believed alive. `top_rung` is how far this climb may go; `host_name` the host
+    that it went to, empty for none.
     """
 
     class State(models.TextChoices):
@@ -78,6 +81,8 @@ class Run(models.Model):
     trigger = models.CharField(max_length=8, choices=Trigger.choices, default=Trigger.SCHEDULE)
     asked_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     place = models.CharField(max_length=40, default="panel")
+    top_rung = models.PositiveSmallIntegerField(default=2)
+    host_name = models.CharField(max_length=60, blank=True)
     state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
     lease_until = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
@@ -119,6 +124,46 @@ class RunSteps(models.Model):
     steps = models.JSONField()
 
 
+class RunOutput(models.Model):
+    """A piece of what a dry run's command printed, in order; capped as a whole, redacted, plain text."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="output")
+    number = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    text = models.TextField()
+
+    class Meta:
+        ordering: ClassVar = ["number"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["run", "number"], name="output_number_once_in_a_run"),
+        ]
+
+
+class Leftover(models.Model):
+    """What a dry run may leave elsewhere: written before it starts, gone when it closed by itself.
+
+    Where its worker died, the sweep tidies up: it removes the run's rollouts from the gateway and ends its
+    processes on the host. `next_try_at` is when that is tried next, None once it is settled; `said` holds
+    what was found and removed.
+    """
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="leftover")
+    made_at = models.DateTimeField()
+    tries = models.PositiveSmallIntegerField(default=0)
+    next_try_at = models.DateTimeField(null=True)
+    settled_at = models.DateTimeField(null=True)
+    said = models.JSONField(default=dict)
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(
+                fields=["next_try_at"],
+                condition=models.Q(next_try_at__isnull=False),
+                name="leftover_due",
+            ),
+        ]
+
+
 class LaneState(models.Model):
     """What the newest evidence says of a lane. Written by the ledger alone.
 
@@ -127,7 +172,8 @@ class LaneState(models.Model):
     last, one letter each: o ok, g degraded, d down, n not testable. `last_pass` is the newest run
     that was ok or degraded. `passed` maps a rung's number to the time it last passed (ISO).
     `tokens_spent` counts the UTC day `tokens_day`. `contract_at` is when the lane's contract was last
-    asked; while `contract_broken`, a chat that passes does not make the lane green.
+    asked; while `contract_broken`, a chat that passes does not make the lane green. `upper_at` is when a rung
+    above the second was last asked, `upper_broken` the one at which that climb broke, None when it held.
     """
 
     lane = models.OneToOneField(Lane, on_delete=models.CASCADE, related_name="now")
@@ -147,6 +193,8 @@ class LaneState(models.Model):
     tokens_spent = models.PositiveIntegerField(default=0)
     contract_at = models.DateTimeField(null=True)
     contract_broken = models.BooleanField(default=False)
+    upper_at = models.DateTimeField(null=True)
+    upper_broken = models.PositiveSmallIntegerField(null=True)
 
 
 class Transition(models.Model):
