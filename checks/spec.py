@@ -167,6 +167,7 @@ class LaneSpec:
     `place` names the workers' zone; `where` says from where rungs 1 and 2 are climbed. `bundle` is the file
     that the team would export for a shell, with its keys: rungs 3 to 5 load it. `clients` are the libraries
     of rung 3; `recipe` is None for a profile without one. What the climb starts elsewhere bears `id` as mark.
+    `secrets` are all further values that nothing may show: the keys in the bundle, the host's private key.
     """
 
     id: str
@@ -193,3 +194,4 @@ class LaneSpec:
     bundle: Masked | None = None
     clients: tuple[ClientSpec, ...] = ()
     recipe: Recipe | None = None
+    secrets: tuple[Masked, ...] = ()

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Final
 
 from checks.egress import judge
-from checks.outcome import Evidence, FailureKind, Rung, Status, Step
+from checks.outcome import Evidence, FailureKind, Rung, Status, Step, Told
 from checks.reason import Reason
 from checks.spec import EgressPolicy, LaneSpec
 from checks.verdict import classify
@@ -33,12 +33,19 @@ NOT_ASKED: Final = frozenset(
 @dataclass(frozen=True, slots=True)
 class Ask:
     """One rung of one climb. `ends` is the climb's last moment on the monotonic clock; `now` the aware
-    time of its start; `tokens_left` is what it may still spend, None for no cap."""
+    time of its start; `tokens_left` is what it may still spend, None for no cap. `heard` is told what happens
+    while the rung is climbed, None where nobody listens."""
 
     spec: LaneSpec
     ends: float
     now: datetime
     tokens_left: int | None = None
+    heard: Callable[[Told], None] | None = None
+
+    def tell_output(self, text: str) -> None:
+        """Pass on what a command printed, to whoever listens."""
+        if self.heard is not None and text:
+            self.heard(Told(self.spec.id, output=text))
 
     def seconds(self, at_most: float | None = None) -> float:
         """Seconds left to the climb, or `at_most` when that is less; never zero or below."""
