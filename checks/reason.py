@@ -162,6 +162,13 @@ class Reason(StrEnum):
     # host
     HOST_DISCONNECTED = "host_disconnected", "host", "host_disconnected"
 
+    # rollout
+    COMMAND_FAILED = "command_failed", "rollout", "command_failed"
+    COMMAND_OVERRAN = "command_overran", "rollout", "command_overran"
+    PROCESSES_LEFT = "processes_left", "rollout", "processes_left"
+    GPU_MEMORY_LEFT = "gpu_memory_left", "rollout", "gpu_memory_left"
+    DRY_RUN_INTERRUPTED = "dry_run_interrupted", "rollout", "dry_run_interrupted"
+
     # preflight
     EGRESS_DENIED = "egress_denied", "preflight", "egress_denied"
     KEY_MISSING = "key_missing", "preflight", "key_missing"

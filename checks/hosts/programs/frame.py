@@ -34,18 +34,19 @@ def start(argv, *, run, env=None, cwd=None, **options):
 
 
 def ours(run):
-    """Return {pid: command line} of all living processes that carry the mark of this run, but for us."""
-    found = {}
+    """Return {pid: command line} of all living processes that carry the mark of this run, or descend from
+    us without it (one started by `env -i`), but for ourselves."""
+    found, parents = {}, {}
     wanted = (MARK + "=" + run).encode()
     for pid in _pids():
         try:
-            with open("/proc/%d/environ" % pid, "rb") as environment:
-                marked = wanted in environment.read().split(b"\0")
-            if marked and pid != os.getpid() and _state(pid) not in ("Z", "X", ""):
-                found[pid] = _command(pid)
-        except OSError:
+            state, parents[pid] = _state(pid)
+            if state in ("Z", "X") or pid == os.getpid():
+                continue
+            found[pid] = _marked(pid, wanted), _command(pid)
+        except (OSError, ValueError, IndexError):
             continue
-    return found
+    return {pid: command for pid, (marked, command) in found.items() if marked or _descends(pid, parents)}
 
 
 def end_all(run, grace=GRACE_SECONDS):
@@ -133,8 +134,29 @@ def _command(pid):
 
 
 def _state(pid):
+    """Return the process's state and its parent."""
     with open("/proc/%d/stat" % pid, "rb") as line:
-        return line.read().rpartition(b")")[2].split()[0].decode()
+        state, parent = line.read().rpartition(b")")[2].split()[:2]
+    return state.decode(), int(parent)
+
+
+def _marked(pid, wanted):
+    """Tell whether the process carries the mark; of another user's processes nobody may say."""
+    try:
+        with open("/proc/%d/environ" % pid, "rb") as environment:
+            return wanted in environment.read().split(b"\0")
+    except OSError:
+        return False
+
+
+def _descends(pid, parents):
+    seen = set()
+    while pid in parents and pid not in seen:
+        seen.add(pid)
+        pid = parents[pid]
+        if pid == os.getpid():
+            return True
+    return False
 
 
 def _signal(pid, number):
