@@ -20,6 +20,7 @@ from checks.outcome import (
     Status,
     Step,
     Timings,
+    Told,
     Verdict,
 )
 from checks.reason import Reason
@@ -27,7 +28,7 @@ from checks.spec import EgressPolicy, EndpointKind, LaneKind, LaneSpec, Masked
 
 if TYPE_CHECKING:
     from checks.balance import Balance, BalanceSpec, ask_balance
-    from checks.batch import run, run_many
+    from checks.batch import follow_many, run, run_many
     from checks.ladder import climb
     from checks.verdict import classify
 
@@ -37,6 +38,7 @@ _ON_FIRST_USE: Final = {
     "ask_balance": "checks.balance",
     "classify": "checks.verdict",
     "climb": "checks.ladder",
+    "follow_many": "checks.batch",
     "run": "checks.batch",
     "run_many": "checks.batch",
 }
@@ -60,10 +62,12 @@ __all__ = [
     "Status",
     "Step",
     "Timings",
+    "Told",
     "Verdict",
     "ask_balance",
     "classify",
     "climb",
+    "follow_many",
     "run",
     "run_many",
 ]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Final
 
 from checks.ladder import climb
-from checks.outcome import Outcome
+from checks.outcome import Outcome, Told
 from checks.spec import LaneSpec
 
 MAX_IN_FLIGHT: Final = 256  # over all batches of the process: sockets are a shared purse
@@ -45,22 +46,40 @@ def run_many(specs: Iterable[LaneSpec], *, concurrency: int = 64) -> Iterator[Ou
     return _outcomes(pending, concurrency)
 
 
+def follow_many(specs: Iterable[LaneSpec], *, concurrency: int = 64) -> Iterator[Outcome | Told]:
+    """Climb like `run_many`, and yield in between what the climbs tell while they are under way. Nothing of
+    a climb is told after its outcome."""
+    pending = tuple(specs)
+    if concurrency < 1:
+        raise ValueError("The concurrency must be at least 1.")
+    return _arriving(pending, concurrency, tells=True)
+
+
 def _outcomes(specs: tuple[LaneSpec, ...], concurrency: int) -> Iterator[Outcome]:
-    arrived: SimpleQueue[Outcome | None] = SimpleQueue()
-    batch = _submit(specs, concurrency, arrived.put)
+    with closing(_arriving(specs, concurrency, tells=False)) as arriving:
+        for item in arriving:
+            if isinstance(item, Outcome):
+                yield item
+
+
+def _arriving(specs: tuple[LaneSpec, ...], concurrency: int, *, tells: bool) -> Generator[Outcome | Told]:
+    arrived: SimpleQueue[Outcome | Told | None] = SimpleQueue()
+    batch = _submit(specs, concurrency, arrived.put, tells=tells)
     batch.add_done_callback(lambda _: arrived.put(None))
     try:
-        while (outcome := arrived.get()) is not None:
-            yield outcome
+        while (item := arrived.get()) is not None:
+            yield item
         batch.result()
     finally:
         batch.cancel()
 
 
-def _submit(specs: tuple[LaneSpec, ...], concurrency: int, put: Callable[[Outcome], None]) -> Future[None]:
+def _submit(
+    specs: tuple[LaneSpec, ...], concurrency: int, put: Callable[[Outcome | Told], None], *, tells: bool
+) -> Future[None]:
     engine = _engine()
     return asyncio.run_coroutine_threadsafe(
-        _climb_all(specs, concurrency, put, engine.in_flight), engine.loop
+        _climb_all(specs, concurrency, put, engine.in_flight, put if tells else None), engine.loop
     )
 
 
@@ -69,13 +88,14 @@ async def _climb_all(
     concurrency: int,
     put: Callable[[Outcome], None],
     in_flight: asyncio.Semaphore,
+    heard: Callable[[Told], None] | None,
 ) -> None:
     waiting = iter(specs)
 
     async def climb_next() -> None:
         for spec in waiting:
             async with in_flight:
-                put(await climb(spec))
+                put(await climb(spec, heard))
 
     async with asyncio.TaskGroup() as climbers:
         for _ in range(min(concurrency, len(specs))):

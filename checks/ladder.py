@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Final
 
 from checks.egress.faults import chain_of
-from checks.outcome import SUPPORTING_STEPS, Evidence, Failure, FailureKind, Outcome, Rung, Status, Step
+from checks.outcome import SUPPORTING_STEPS, Evidence, Failure, FailureKind, Outcome, Rung, Status, Step, Told
 from checks.probes import PROBES, PROMISES, Ask, Found
+from checks.probes.grounds import Grounds, OpenHost, by_ssh
 from checks.reason import Reason
 from checks.redact import Redactor
 from checks.spec import LaneSpec
+from checks.telling import Teller, secrets_of
 
 GRACE_SECONDS: Final = 2.0  # past its deadline a probe that does not stop by itself is stopped
 
@@ -27,31 +29,55 @@ _STAND_IN: Final = {
     Rung.ROLLOUT: "rollout",
 }
 _TIMED: Final = "chat"  # the step whose answer the lane's latency is
+_ANSWERED: Final = (Status.OK, Status.DEGRADED, Status.DOWN)
 _WORST_FIRST: Final = (Status.DOWN, Status.DEGRADED, Status.NOT_TESTABLE)
 
 
-async def climb(spec: LaneSpec) -> Outcome:
+async def climb(
+    spec: LaneSpec, heard: Callable[[Told], None] | None = None, open_host: OpenHost = by_ssh
+) -> Outcome:
     """Climb the rungs that `spec` asks for and say what was found, with every secret masked.
 
     Stops at the first broken rung and marks the later ones as not reached. Never raises but on
-    cancellation: a fault of our own is an outcome with the reason `engine_fault`.
+    cancellation: a fault of our own is an outcome with the reason `engine_fault`. `heard` is told all steps
+    so far after each rung, and what commands print, whole lines at a time, all of it masked.
     """
     begun, now = monotonic(), datetime.now(UTC)
+    redactor = Redactor(secrets_of(spec))
+    teller = Teller(spec.id, redactor, heard) if heard is not None else None
+    grounds = Grounds(spec, open_host)
+    passed_on = teller.pass_on if teller else None
+    first = Ask(spec, begun + spec.deadline, now, spec.token_budget, passed_on, grounds)
+    try:
+        steps, found = await _climbed(first, teller)
+    finally:
+        await grounds.close()
+        if teller is not None:
+            teller.flush()
+    masked: Outcome = redactor.value(_outcome(spec, steps, now, (monotonic() - begun) * 1000, found))
+    return masked
+
+
+async def _climbed(ask: Ask, teller: Teller | None) -> tuple[list[Step], Found]:
+    """All steps in order, and what the rungs have told besides."""
     steps: list[Step] = []
     found = Found(())
-    tokens = 0
-    for rung in sorted(set(spec.rungs)):
+    for rung in sorted(set(ask.spec.rungs)):
         if _stops(steps):
             steps.append(Step(rung, _STAND_IN[rung], Status.NOT_REACHED))
             continue
-        left = None if spec.token_budget is None else spec.token_budget - tokens
-        latest = await _ask(rung, Ask(spec, begun + spec.deadline, now, left))
-        steps += _judged_by_latency(latest, spec.latency_limit_ms)
-        tokens += sum(step.tokens for step in latest.steps)
+        latest = await _ask(rung, ask)
+        steps += _placed(_judged_by_latency(latest, ask.spec), ask.spec.place)
+        ask = ask.after(sum(step.tokens for step in latest.steps))
         found = _learned(found, latest)
-    outcome = _outcome(spec, steps, now, (monotonic() - begun) * 1000, found)
-    masked: Outcome = Redactor([spec.key] if spec.key else []).value(outcome)
-    return masked
+        if teller is not None:
+            teller.tell_steps(steps)
+    return steps, found
+
+
+def _placed(steps: tuple[Step, ...], place: str) -> Iterator[Step]:
+    """A step that names no place was asked from the worker."""
+    return (step if step.place else replace(step, place=place) for step in steps)
 
 
 def _learned(before: Found, latest: Found) -> Found:
@@ -95,8 +121,9 @@ def _stops(steps: list[Step]) -> bool:
     )
 
 
-def _judged_by_latency(found: Found, limit_ms: int | None) -> tuple[Step, ...]:
+def _judged_by_latency(found: Found, spec: LaneSpec) -> tuple[Step, ...]:
     """A full answer that took longer than the lane allows is a degraded step."""
+    limit_ms = spec.latency_limit_ms
     if limit_ms is None or found.latency_ms is None or found.latency_ms <= limit_ms:
         return found.steps
     late = {"latency_ms": str(round(found.latency_ms)), "limit_ms": str(limit_ms)}
@@ -140,9 +167,11 @@ def _contract(steps: list[Step]) -> Status | None:
 
 
 def _decisive(steps: list[Step]) -> Step | None:
-    """The first step of the worst status; None when every step passed."""
+    """The first step of the worst status; None when all that could be asked passed. A rung that has nothing
+    to ask for this lane says no reason, and decides only where nothing else was asked."""
+    asked = [step for step in _deciding(steps) if step.reason is not None or step.status in _ANSWERED]
     for status in _WORST_FIRST:
-        for step in _deciding(steps):
+        for step in asked or _deciding(steps):
             if step.status is status:
                 return step
     return None

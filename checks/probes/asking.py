@@ -1,4 +1,9 @@
-"""What a probe is given and what it gives back."""
+"""What a probe is given and what it gives back.
+
+A probe that runs a program elsewhere asks for the place: `ground = await ask.host()` (raises GroundLost,
+which `lost_step` turns into a step) or `ask.worker()`; then `await ground.run("program", {…},
+run=ask.spec.id, seconds=ask.seconds(60))`. The connection is the climb's: nobody closes it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,9 @@ from time import monotonic
 from typing import Final
 
 from checks.egress import judge
+from checks.hosts import Ground, GroundLost
 from checks.outcome import Evidence, FailureKind, Rung, Status, Step, Told
+from checks.probes.grounds import HOST_PREFIX, Grounds
 from checks.reason import Reason
 from checks.spec import EgressPolicy, LaneSpec
 from checks.verdict import classify
@@ -34,13 +41,31 @@ NOT_ASKED: Final = frozenset(
 class Ask:
     """One rung of one climb. `ends` is the climb's last moment on the monotonic clock; `now` the aware
     time of its start; `tokens_left` is what it may still spend, None for no cap. `heard` is told what happens
-    while the rung is climbed, None where nobody listens."""
+    while the rung is climbed, None where nobody listens. `grounds` are the machines where programs run;
+    a probe that is asked without the ladder needs none given."""
 
     spec: LaneSpec
     ends: float
     now: datetime
     tokens_left: int | None = None
     heard: Callable[[Told], None] | None = None
+    grounds: Grounds | None = None
+
+    async def host(self) -> Ground:
+        """Return the lane's host, its connection open. Raises GroundLost; of a lane without a host too."""
+        return await self._places().host(self.seconds())
+
+    def worker(self) -> Ground:
+        """Return the worker's own machine, where programs run in a clean environment."""
+        return self._places().worker()
+
+    def _places(self) -> Grounds:
+        return self.grounds or Grounds(self.spec)
+
+    @property
+    def host_place(self) -> str:
+        """How steps name the host as their place; empty for a lane without one."""
+        return HOST_PREFIX + self.spec.host.name if self.spec.host else ""
 
     def tell_output(self, text: str) -> None:
         """Pass on what a command printed, to whoever listens."""
@@ -79,6 +104,12 @@ Probe = Callable[[Ask], Awaitable[Found]]
 def status_of(reason: Reason) -> Status:
     """Return how a step ends that has this reason."""
     return Status.NOT_TESTABLE if reason in NOT_ASKED else Status.DOWN
+
+
+def lost_step(rung: Rung, name: str, lost: GroundLost, place: str) -> Step:
+    """Return the step of what could not be asked since its place was lost: the lane is not to blame."""
+    evidence = Evidence(method="", failure=lost.failure) if lost.failure else None
+    return Step(rung, name, Status.NOT_TESTABLE, lost.reason, say=lost.say, evidence=evidence, place=place)
 
 
 def broken_step(

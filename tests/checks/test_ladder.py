@@ -61,7 +61,12 @@ def test_rungs_that_no_probe_climbs_yet_are_not_testable(serve: Serve) -> None:
         (4, "agent", "not_testable"),
         (5, "rollout", "not_testable"),
     ]
-    assert outcome.status is Status.NOT_TESTABLE
+    assert (outcome.status, outcome.rung) == (Status.OK, Rung.CHANNEL)
+
+
+def test_nothing_but_rungs_without_a_question_is_no_pass(serve: Serve) -> None:
+    outcome = run(serve(HEALTHY).spec(rungs=(Rung.SDK,)))
+    assert (outcome.status, outcome.reason) == (Status.NOT_TESTABLE, None)
 
 
 def test_no_rungs_are_no_pass() -> None:
