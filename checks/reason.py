@@ -162,7 +162,16 @@ class Reason(StrEnum):
     # host
     HOST_DISCONNECTED = "host_disconnected", "host", "host_disconnected"
 
+    # agent
+    AGENT_IMPORT_FAILED = "agent_import_failed", "agent", "agent_code"
+    AGENT_CONSTRUCTION_FAILED = "agent_construction_failed", "agent", "agent_code"
+    AGENT_OVERRAN = "agent_overran", "agent", "agent_overran"
+    AGENT_NO_ANSWER = "agent_no_answer", "agent", "agent_no_answer"
+    AGENT_WRONG_ANSWER = "agent_wrong_answer", "agent", "agent_wrong_answer"
+
     # rollout
+    SAMPLES_TRUNCATED = "samples_truncated", "rollout", "samples_truncated"
+    REWARD_MISSING = "reward_missing", "rollout", "reward_missing"
     COMMAND_FAILED = "command_failed", "rollout", "command_failed"
     COMMAND_OVERRAN = "command_overran", "rollout", "command_overran"
     PROCESSES_LEFT = "processes_left", "rollout", "processes_left"
