@@ -160,6 +160,13 @@ class Reason(StrEnum):
     TOOL_PARSER_NOT_ENABLED = "tool_parser_not_enabled", "server_flags", "tool_calling_off"
 
     # host
+    HOST_KEY_UNKNOWN = "host_key_unknown", "host", "host_key_unknown"
+    HOST_KEY_CHANGED = "host_key_changed", "host", "host_key_changed"
+    HOST_LOGIN_REFUSED = "host_login_refused", "host", "host_login_refused"
+    HOST_SILENT = "host_silent", "host", "host_silent"
+    HOST_NOT_SSH = "host_not_ssh", "host", "host_not_ssh"
+    HOST_JUMP_REFUSED = "host_jump_refused", "host", "host_jump_refused"
+    HOST_PYTHON_MISSING = "host_python_missing", "host", "host_python_missing"
     HOST_DISCONNECTED = "host_disconnected", "host", "host_disconnected"
 
     # agent

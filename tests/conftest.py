@@ -17,6 +17,7 @@ import pytest
 
 from tests import environment
 from tests.parts import asked_for
+from tests.ssh import Sshd, running_sshd
 
 DATA_DIR = environment.clean()  # before Django reads its settings
 
@@ -149,3 +150,10 @@ def _nobody_reads() -> None:
 
     translation.deactivate()
     timezone.deactivate()
+
+
+@pytest.fixture(scope="session")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    """Run a real OpenSSH server on loopback for the session."""
+    with running_sshd(tmp_path_factory.mktemp("sshd")) as server:
+        yield server

@@ -35,6 +35,17 @@ class Line:
 
 async def dial(target: Target, policy: EgressPolicy, progress: Progress) -> Line:
     """Open a new connection to `target`. Raises Refused for a denied address and what sockets raise."""
+    connected = await plug(target, policy, progress)
+    if target.context is None:
+        return await _open(connected, target, None)
+    with progress.during(Phase.TLS):
+        line = await _open(connected, target, target.context)
+        progress.certificate = _certificate_of(line)
+        return line
+
+
+async def plug(target: Target, policy: EgressPolicy, progress: Progress) -> socket.socket:
+    """Resolve, judge and connect, and say nothing yet. Raises as `dial` does."""
     with progress.during(Phase.DNS):
         found = await _resolve(target)
         progress.addresses = tuple(str(address) for address in found)
@@ -46,12 +57,7 @@ async def dial(target: Target, policy: EgressPolicy, progress: Progress) -> Line
     with progress.during(Phase.CONNECT):
         connected = await _connect(found[0], target.port)
         progress.peer = _peer(found[0], target.port)
-    if target.context is None:
-        return await _open(connected, target, None)
-    with progress.during(Phase.TLS):
-        line = await _open(connected, target, target.context)
-        progress.certificate = _certificate_of(line)
-        return line
+        return connected
 
 
 async def look_at_certificate(
