@@ -169,6 +169,10 @@ class Reason(StrEnum):
     HOST_PYTHON_MISSING = "host_python_missing", "host", "host_python_missing"
     HOST_DISCONNECTED = "host_disconnected", "host", "host_disconnected"
 
+    # sdk
+    CLIENT_MISSING = "client_missing", "sdk", "client_missing"
+    CLIENT_ENVIRONMENT_BROKEN = "client_environment_broken", "sdk", "client_environment_broken"
+
     # agent
     AGENT_IMPORT_FAILED = "agent_import_failed", "agent", "agent_code"
     AGENT_CONSTRUCTION_FAILED = "agent_construction_failed", "agent", "agent_code"
