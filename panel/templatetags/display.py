@@ -23,6 +23,7 @@ from panel.templatetags.differences import differences
 from panel.templatetags.rungs import EMPTY_LADDER, rung_say
 from panel.templatetags.step_words import asked_plainly, contract_of, step_name
 from panel.templatetags.strips import axis_labels, strip_sentence, strip_spells
+from panel.templatetags.upper_steps import places_worth_saying, step_details
 
 register = template.Library()
 
@@ -35,6 +36,7 @@ register.filter("by_lane_name", words.by_lane_name)
 register.filter("environment_name", words.environment_name)
 register.filter("phase_name", words.phase_name)
 register.filter("step_name", step_name)
+register.filter("step_details", step_details)
 register.filter("asked_plainly", asked_plainly)
 register.filter("contract_of", contract_of)
 register.filter("ms", clock.milliseconds)
@@ -238,8 +240,17 @@ def facts_said(run: RunView) -> dict[str, str]:
 
 @register.filter
 def place_name(place: str) -> str:
-    """Return how a place of checks is called."""
+    """Return how a place of checks is called: a zone of workers, or "host:" and a host's name."""
+    kind, colon, name = place.partition(":")
+    if colon and kind == "host":
+        return gettext("host %(name)s") % {"name": name}
     return gettext("the panel") if place == "panel" else place
+
+
+@register.filter("places_worth_saying")
+def said_places(rung: RungView, usual: str) -> list[str]:
+    """Return how the places of a rung are called, where they are not the run's own place alone."""
+    return [place_name(place) for place in places_worth_saying(rung, usual)]
 
 
 @register.filter

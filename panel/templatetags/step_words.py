@@ -7,8 +7,10 @@ from typing import NamedTuple
 from django.utils.functional import Promise
 from django.utils.translation import pgettext, pgettext_lazy
 
+from checks.outcome import Rung
 from checks.probes.contracts import CONTRACTS
 from panel.history import RungView, StepView
+from panel.templatetags.upper_steps import UPPER_STEPS
 from panel.templatetags.words import state_word
 
 STEPS: dict[str, Promise] = {
@@ -63,17 +65,22 @@ class Kept(NamedTuple):
 
 def step_name(name: str) -> str:
     """Return what a step is called; a name from another version reads as itself."""
-    return str(STEPS.get(name, name))
+    return str(STEPS.get(name) or UPPER_STEPS.get(name, name))
 
 
 def asked_plainly(rung: RungView) -> list[StepView]:
     """Return the steps of a rung that belong to no lane contract."""
-    return [step for step in rung.steps if step.name not in CONTRACT_STEPS]
+    return [step for step in rung.steps if not _is_promise(step)]
 
 
 def contract_of(rung: RungView) -> list[Kept]:
     """Return the promises that were asked for on a rung, in the order of the asking."""
-    return [_kept(step) for step in rung.steps if step.name in CONTRACT_STEPS]
+    return [_kept(step) for step in rung.steps if _is_promise(step)]
+
+
+def _is_promise(step: StepView) -> bool:
+    """Rung 2 alone has a contract: the same names say other things above it."""
+    return step.rung == Rung.CHANNEL and step.name in CONTRACT_STEPS
 
 
 def _kept(step: StepView) -> Kept:

@@ -1,0 +1,83 @@
+"""The words of rungs 3 to 5, and of what a dry run saw there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext, pgettext_lazy
+
+from panel.history import RungView, StepView
+
+UPPER_STEPS: dict[str, Promise] = {
+    "sdk": pgettext_lazy("step", "Client library"),
+    "env_file": pgettext_lazy("step", "Environment file"),
+    "proxies": pgettext_lazy("step", "Proxies on the host"),
+    "surroundings": pgettext_lazy("step", "Environment of the host"),
+    "host": pgettext_lazy("step", "Login to the host"),
+    "reach": pgettext_lazy("step", "Way from the host"),
+    "agent": pgettext_lazy("step", "Agent"),
+    "agent_import": pgettext_lazy("step", "Import of the agent"),
+    "agent_build": pgettext_lazy("step", "Construction of the agent"),
+    "agent_answer": pgettext_lazy("step", "Agent's answer"),
+    "prompt_samples": pgettext_lazy("step", "Samples"),
+    "gateway_state": pgettext_lazy("step", "State of the gateway"),
+    "gateway_train": pgettext_lazy("step", "Training call through the gateway"),
+    "gateway_val": pgettext_lazy("step", "Validation call through the gateway"),
+    "gateway_reward": pgettext_lazy("step", "Reward"),
+    "triplets": pgettext_lazy("step", "Triplets"),
+    "gateway_removed": pgettext_lazy("step", "Rollout removed"),
+    "controller": pgettext_lazy("step", "Controller on the host"),
+    "legacy": pgettext_lazy("step", "Recipe of 0.x"),
+    "command": pgettext_lazy("step", "Command"),
+    "leftovers": pgettext_lazy("step", "What was left running"),
+    "gpu_memory": pgettext_lazy("step", "GPU memory before, at most, after"),
+    "tidied": pgettext_lazy("step", "Tidied up"),
+}
+# What else a step says, by the names that the engine gives its facts; others stay in the evidence.
+FACTS: dict[str, Promise] = {
+    "base_url": pgettext_lazy("fact of a step", "base URL"),
+    "client": pgettext_lazy("fact of a step", "client"),
+    "version": pgettext_lazy("fact of a step", "version"),
+    "model": pgettext_lazy("fact of a step", "model"),
+    "key_tail": pgettext_lazy("fact of a step", "key ends in"),
+    "retries": pgettext_lazy("fact of a step", "retries"),
+    "program": pgettext_lazy("fact of a step", "program"),
+    "exit": pgettext_lazy("fact of a step", "exit code"),
+    "errors": pgettext_lazy("fact of a step", "lines that tell of errors"),
+    "processes": pgettext_lazy("fact of a step", "processes"),
+    "samples": pgettext_lazy("fact of a step", "samples"),
+    "truncated": pgettext_lazy("fact of a step", "truncated"),
+    "tokens_per_second": pgettext_lazy("fact of a step", "tokens a second"),
+    "first_token_ms": pgettext_lazy("fact of a step", "first token after, ms"),
+    "triplets": pgettext_lazy("fact of a step", "triplets"),
+    "reward": pgettext_lazy("fact of a step", "reward"),
+    "answer": pgettext_lazy("fact of a step", "answer"),
+    "turns": pgettext_lazy("fact of a step", "turns"),
+}
+FIRST_UPPER_RUNG = 3
+LONGEST_FACT = 160
+
+
+def step_details(step: StepView) -> str:
+    """Return what a step of the upper rungs saw, in one line; empty for lower rungs, whose line says it."""
+    if step.rung < FIRST_UPPER_RUNG:
+        return ""
+    if step.name == "gpu_memory":
+        return _gpu_memory(step.say)
+    pairs = ((FACTS[name], value) for name, value in step.say.items() if name in FACTS and value)
+    return " · ".join(
+        gettext("%(name)s: %(value)s") % {"name": name, "value": value[:LONGEST_FACT]}
+        for name, value in pairs
+    )
+
+
+def places_worth_saying(rung: RungView, usual: str) -> list[str]:
+    """Return from where a rung was climbed, where that is not the run's own place alone."""
+    places = [place for place in getattr(rung, "places", ()) if place]
+    return [] if places == [usual] else places
+
+
+def _gpu_memory(say: Mapping[str, str]) -> str:
+    gpus = ((name.removeprefix("gpu"), value) for name, value in say.items() if name[3:].isdecimal())
+    return " · ".join(gettext("GPU %(n)s: %(value)s") % {"n": n, "value": value} for n, value in gpus)
