@@ -188,6 +188,13 @@ class Reason(StrEnum):
     PROCESSES_LEFT = "processes_left", "rollout", "processes_left"
     GPU_MEMORY_LEFT = "gpu_memory_left", "rollout", "gpu_memory_left"
     DRY_RUN_INTERRUPTED = "dry_run_interrupted", "rollout", "dry_run_interrupted"
+    NOT_A_GATEWAY = "not_a_gateway", "rollout", "not_a_gateway"
+    GATEWAY_PAUSED = "gateway_paused", "rollout", "gateway_occupied"
+    GATEWAY_BUSY = "gateway_busy", "rollout", "gateway_occupied"
+    GATEWAY_DROPS_KEY = "gateway_drops_key", "rollout", "gateway_drops_key"
+    TRIPLETS_MISSING = "triplets_missing", "rollout", "rollout_tokens"
+    ROLLOUTS_LEFT = "rollouts_left", "rollout", "rollouts_left"
+    LIGHTNING_VERSION_UNFIT = "lightning_version_unfit", "rollout", "lightning_version_unfit"
 
     # preflight
     EGRESS_DENIED = "egress_denied", "preflight", "egress_denied"

@@ -7,12 +7,13 @@ from typing import Final
 from checks.outcome import Rung
 from checks.probes.asking import Ask, Found, Probe
 from checks.probes.client import client
-from checks.probes.contracts import PROMISES, channel_under_contract
+from checks.probes.contracts import PROMISES
+from checks.probes.gateway import channel_by_kind
 from checks.probes.network import network
 
 PROBES: Final[dict[Rung, Probe]] = {
     Rung.NETWORK: network,
-    Rung.CHANNEL: channel_under_contract,
+    Rung.CHANNEL: channel_by_kind,
     Rung.SDK: client,
 }
 

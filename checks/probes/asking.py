@@ -33,6 +33,8 @@ NOT_ASKED: Final = frozenset(
         Reason.DEADLINE_SPENT,
         Reason.ENGINE_FAULT,
         Reason.ENGINE_ASLEEP,
+        Reason.GATEWAY_PAUSED,
+        Reason.GATEWAY_BUSY,
     }
 )
 

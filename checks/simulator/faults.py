@@ -209,7 +209,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
             "has no model server registered", "server_not_ready", by("agl-gateway", A.gateway_empty)
         ),
         "gateway_paused": Fault(
-            "is paused while training updates", "upstream_overloaded", by("agl-gateway", A.gateway_paused)
+            "is paused while training updates", "gateway_paused", by("agl-gateway", A.gateway_paused)
         ),
         # model
         "model_missing": Fault("does not serve the model", "model_not_found", M.model_missing),

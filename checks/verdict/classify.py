@@ -61,7 +61,13 @@ _FAILURES: tuple[Rule, ...] = (
 )
 
 # An answer: first whether the target itself wrote it, then the special before the general, status last.
-_WHO: tuple[Rule, ...] = (*tls.ANSWERS, *proxy.ANSWERS, *path.FIRST, *policy.EDGE)
+_WHO: tuple[Rule, ...] = (
+    *gateway.LIGHTNING,
+    *tls.ANSWERS,
+    *proxy.ANSWERS,
+    *path.FIRST,
+    *policy.EDGE,
+)
 _WORDS: tuple[Rule, ...] = (
     *rate.FIRST,
     *server_flags.ANSWERS,

@@ -128,6 +128,20 @@ def backend_down(view: View) -> Reason | None:
     return Reason.BAD_GATEWAY_UPSTREAM_DOWN if _BACKEND.search(view.answer.said) else None
 
 
+def lightning_says(view: View) -> Reason | None:
+    """What an Agent-Lightning 1.x gateway says of itself on a call that Preflight made through it, and what
+    the server behind it says to a caller without a key (the context tells which of the two answered)."""
+    if view.flag("called_by_gateway") is True and view.status in (401, 403):
+        return Reason.GATEWAY_DROPS_KEY
+    if view.flag("through_gateway") is not True:
+        return None
+    if view.status == 429 and view.answer.headers.get("x-agl-paused"):
+        return Reason.GATEWAY_PAUSED
+    none_registered = view.status == 503 and "no servers available for model" in view.answer.said
+    return Reason.MODEL_NO_CHANNEL if none_registered else None
+
+
+LIGHTNING: tuple[Rule, ...] = (lightning_says,)
 RELAY: tuple[Rule, ...] = (no_channel, bare_relay_fault)
 RELAY_LATE: tuple[Rule, ...] = (relay_fault,)
 SIZE: tuple[Rule, ...] = (over_size,)

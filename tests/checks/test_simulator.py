@@ -16,8 +16,8 @@ from checks.simulator.effects.asks import ASKS
 from tests.checks.simulated import plainly
 
 KEY = "sk-test-simulated-0001"
-ELSEWHERE = {"dns", "proxy", "client_config", "preflight"}
-"""The layers whose faults lie with the client or its network."""
+ELSEWHERE = {"dns", "proxy", "client_config", "host", "sdk", "agent", "rollout", "preflight"}
+"""The layers whose faults lie with the client, its network or a host."""
 WITH_CHAT = [name for name in FAMILIES if name != "nginx"]
 
 
@@ -126,7 +126,7 @@ def test_the_gateway_keeps_rollouts_and_their_events() -> None:
         proxied = f"{server.origin}/proxy/rollout/r1/attempt/0/mode/train/openai/v1"
         assert chat(proxied).json()["choices"][0]["logprobs"]["content"]
         assert len(plainly.get(f"{server.origin}/api/rollouts/r1/events?format=triplet").json()) == 1
-        assert plainly.call("DELETE", f"{server.origin}/api/rollouts/r1").status_code == 200
+        assert plainly.call("DELETE", f"{server.origin}/api/rollouts/r1").status_code == 204
         assert chat(proxied).status_code == 404
 
 

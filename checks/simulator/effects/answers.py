@@ -66,9 +66,14 @@ upstream_arrears: dict[str, Effect] = {
     ),
 }
 gateway_empty = anywhere(canned(503, {"detail": "No servers available for model '{model}'"}))
-gateway_paused = on_chat(
-    lambda call: as_json({"detail": "Proxy is paused"}, 429, retry_after="5", x_agl_paused="true")
-)
+
+
+def gateway_paused(call: Call, proceed: Proceed) -> Answer:
+    """Paused as by its trainer: the state says so, and each chat is told to come again."""
+    call.site.memory["paused"] = True
+    return proceed()
+
+
 bad_gateway: dict[str, Effect] = {
     "nginx": anywhere(lambda call: error_page(502)),
     "agl-gateway": on_chat(canned(502, {"detail": "Upstream model server request failed"})),

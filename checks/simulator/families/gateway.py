@@ -1,12 +1,19 @@
-"""An Agent-Lightning 1.x gateway: rollouts, events, models, and a proxy that rewrites each call."""
+"""An Agent-Lightning 1.x gateway: rollouts, events, models, and a proxy that rewrites each call.
+
+Routes, statuses and shapes are those of 1.0.2, which the same tests meet. It has no upstream of its
+own: what it passes on is a healthy completion.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+import time
 from typing import Any
 
 from checks.simulator.call import Call
 from checks.simulator.completions import completion, logprobs_of, reshaped, token_ids
+from checks.simulator.families import gateway_events
 from checks.simulator.http import Answer, Reply, as_json
 
 READY_ROLLOUT = "preflight-ready"
@@ -15,7 +22,7 @@ PROXIED = re.compile(
     r"/proxy/rollout/(?P<id>[^/]+)/attempt/\d+/mode/(?P<mode>train|val)/openai/v1/(?P<rest>.+)"
 )
 ROLLOUT = re.compile(r"/api/rollouts/(?P<id>[^/]+)")
-EVENTS = re.compile(r"/api/rollouts/(?P<id>[^/]+)(/attempt/\d+)?/events")
+EVENTS = re.compile(r"/api/rollouts/(?P<id>[^/]+)(?P<attempt>/attempt/\d+)?/events")
 
 
 def answer(call: Call) -> Answer:
@@ -41,18 +48,34 @@ def _wrong_method(*allowed: str) -> Reply:
 
 
 def _rollouts(call: Call) -> dict[str, dict[str, Any]]:
-    ready = {"rollout_id": READY_ROLLOUT, "state": "running", "is_train": False}
-    rollouts: dict[str, dict[str, Any]] = call.site.memory.setdefault("rollouts", {READY_ROLLOUT: ready})
-    return rollouts
+    kept: dict[str, dict[str, Any]] | None = call.site.memory.get("rollouts")
+    if kept is None:
+        ready = _made({"rollout_id": READY_ROLLOUT, "input": {}, "is_train": False}, "succeeded")
+        kept = call.site.memory["rollouts"] = {READY_ROLLOUT: ready}
+    return kept
+
+
+def _made(asked: dict[str, Any], state: str) -> dict[str, Any]:
+    now = time.time()
+    nothing = {"k8s_job_name": None, "last_attempt_id": None, "error_message": None, "version": 1}
+    return {
+        "rollout_id": str(asked.get("rollout_id")),
+        "input": asked.get("input"),
+        "is_train": asked.get("is_train", True),
+        "config": {"timeout_seconds": 3600, "local": None, "k8s": None} | (asked.get("config") or {}),
+        "metadata": {"batch_idx": None, "sample_idx_in_batch": None},
+        "status": {"state": state, "created_at": now, "updated_at": now} | nothing,
+    }
 
 
 def _proxy(call: Call) -> Answer:
     path, method, memory = call.request.path, call.request.method, call.site.memory
     if path == "/proxy/state":
-        return as_json({"paused": bool(memory.get("paused"))}) if method == "GET" else _wrong_method("GET")
+        return as_json(_state(call)) if method == "GET" else _wrong_method("GET")
     if path in ("/proxy/pause", "/proxy/resume"):
         memory["paused"] = path == "/proxy/pause"
-        return as_json({"paused": memory["paused"]})
+        memory["why"] = call.asked.get("reason") if memory["paused"] else None
+        return as_json(_state(call))
     target = PROXIED.fullmatch(path)
     if target is None:
         return _missing("Not Found")
@@ -63,17 +86,32 @@ def _proxy(call: Call) -> Answer:
     return _forwarded(call, target["id"], target["mode"])
 
 
+def _state(call: Call) -> dict[str, Any]:
+    memory = call.site.memory
+    return {
+        "paused": bool(memory.get("paused")),
+        "retry_after_seconds": 5,
+        "reason": memory.get("why"),
+        "inflight": 0,
+    }
+
+
 def _forwarded(call: Call, rollout: str, mode: str) -> Answer:
     if rollout not in _rollouts(call):
-        return _missing(f"Rollout {rollout} not found")
-    if call.site.memory.get("paused"):
-        return as_json({"detail": "Proxy is paused"}, 429, retry_after="5", x_agl_paused="true")
-    if call.asked.get("stream"):
-        return as_json({"detail": "Streaming responses are not supported"}, 400)
+        return _missing(f"Rollout not found: {rollout}")
     if not served(call):
         return as_json({"detail": f"No servers available for model '{call.model}'"}, 503)
+    if call.site.memory.get("paused"):
+        why = {"error": "gateway paused", "reason": call.site.memory.get("why")}
+        return as_json(why, 429, retry_after="5", x_agl_paused="true")
+    if call.asked.get("stream"):
+        return as_json({"detail": "Streaming responses are not supported"}, 400)
     said = reshaped(completion(call), lambda body: _rewrite(call, body, mode))
-    _remember(call, rollout, said)
+    if isinstance(said, Reply):
+        response = json.loads(said.body)
+        call.site.memory.setdefault("events", {}).setdefault(rollout, []).append(
+            gateway_events.model_request(rollout, served(call)[0], call.asked, response, said.status)
+        )
     return said
 
 
@@ -94,28 +132,33 @@ def _rewrite(call: Call, body: dict[str, Any], mode: str) -> None:
             choice["logprobs"] = logprobs_of(choice["message"])
 
 
-def _remember(call: Call, rollout: str, said: Answer) -> None:
-    events = call.site.memory.setdefault("events", {}).setdefault(rollout, [])
-    status = said.status if isinstance(said, Reply) else 502
-    events.append({"event_type": "model_request", "data": {"http_status": status, "status": "ok"}})
-
-
 def _api(call: Call) -> Answer:
-    path, method = call.request.path, call.request.method
+    path = call.request.path
     if path == "/api/models":
         return _models(call)
-    if path == "/api/rollouts" and method == "POST":
-        return _create(call)
+    if path == "/api/rollouts":
+        return {"POST": _create, "GET": _list}.get(call.request.method, _neither)(call)
     events = EVENTS.fullmatch(path)
     if events:
         return _events(call, events["id"])
     one = ROLLOUT.fullmatch(path)
-    if one is None or one["id"] not in _rollouts(call):
-        return _missing("Not Found")
-    if method == "DELETE":
-        del _rollouts(call)[one["id"]]
-        return as_json({"deleted": one["id"]})
-    return as_json(_rollouts(call)[one["id"]]) if method == "GET" else _wrong_method("GET", "DELETE")
+    return _one(call, one["id"]) if one else _missing("Not Found")
+
+
+def _neither(call: Call) -> Reply:
+    return _wrong_method("GET", "POST")
+
+
+def _one(call: Call, ident: str) -> Reply:
+    if call.request.method == "DELETE":  # of one that is not there too
+        _rollouts(call).pop(ident, None)
+        call.site.memory.get("events", {}).pop(ident, None)
+        return Reply(204)
+    if ident not in _rollouts(call):
+        return _missing(f"Rollout not found: {ident}")
+    attempts = ["0"] if call.site.memory.get("events", {}).get(ident) else []
+    found = {"rollout": _rollouts(call)[ident], "attempts": attempts}
+    return as_json(found) if call.request.method == "GET" else _wrong_method("GET", "DELETE", "PATCH")
 
 
 def _models(call: Call) -> Reply:
@@ -124,24 +167,38 @@ def _models(call: Call) -> Reply:
         return as_json({"status": "ok"})
     if call.request.method != "POST":
         return _wrong_method("POST", "DELETE")
-    document = call.request.document
-    entries = [one for one in document if isinstance(one, dict)] if isinstance(document, list) else []
+    entries = _entries(call)
     served(call).extend(str(one.get("model")) for one in entries)
-    return as_json(entries)
+    return as_json([{"version": 0} | one for one in entries], 201)
+
+
+def _entries(call: Call) -> list[dict[str, Any]]:
+    document = call.request.document
+    return [one for one in document if isinstance(one, dict)] if isinstance(document, list) else []
 
 
 def _create(call: Call) -> Reply:
-    document = call.request.document
-    entries = [one for one in document if isinstance(one, dict)] if isinstance(document, list) else []
-    for one in entries:
-        _rollouts(call)[str(one.get("rollout_id"))] = one | {"state": "queued"}
-    return as_json(entries)
+    """A rollout that is there already is given back as it is."""
+    kept = _rollouts(call)
+    asked = [(str(one.get("rollout_id")), one) for one in _entries(call)]
+    return as_json([kept.setdefault(ident, _made(one, "queuing")) for ident, one in asked], 201)
+
+
+def _list(call: Call) -> Reply:
+    """Only the last `state_in` of the query is seen here; a gateway sees them all."""
+    query = call.request.query
+    if "state_in" not in query:
+        return as_json({"detail": [{"type": "missing", "loc": ["query", "state_in"]}]}, 422)
+    waiting = [one for one in _rollouts(call).values() if one["status"]["state"] in ("queuing", "running")]
+    return as_json(waiting[: int(query.get("limit", "500"))])
 
 
 def _events(call: Call, rollout: str) -> Reply:
     if rollout not in _rollouts(call):
-        return _missing("Not Found")
+        return _missing(f"Rollout not found: {rollout}")
     kept = call.site.memory.setdefault("events", {}).setdefault(rollout, [])
     if call.request.method == "POST":
-        kept.append(call.asked)
-    return as_json(kept)
+        kept.append(gateway_events.posted(rollout, call.asked))
+        return as_json(kept[-1])
+    as_triplets = call.request.query.get("format") == "triplet"
+    return as_json([gateway_events.trimmed(event) if as_triplets else event for event in kept])

@@ -11,7 +11,9 @@ from checks.reason import Reason
 from checks.verdict.cases import classify_line
 from tests.checks.verdict.scoring import family_misses, misses, recorded, variants
 
-TAXONOMY = [reason for reason in Reason if reason.layer != "preflight"]
+# What is no exchange with an endpoint: it is found on a host, in a client's environment, in a rollout.
+BESIDE_EXCHANGES = {"host", "sdk", "agent", "rollout", "preflight"}
+TAXONOMY = [reason for reason in Reason if reason.layer not in BESIDE_EXCHANGES]
 
 
 def test_98_of_100_confident_cases_get_their_code() -> None:
