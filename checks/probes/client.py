@@ -197,9 +197,9 @@ def _judged(spec: LaneSpec, trial: Trial, story: Story, evidence: Evidence) -> S
     if reason is not None or story.is_absent(_PACKAGES[trial.client.name]):
         return Step(Rung.SDK, trial.step, Status.NOT_TESTABLE, reason, say=say)
     if story.text("elsewhere"):
-        reason = Reason.ENV_SHADOWED if _is_set(story) else Reason.BASE_URL_NOT_APPLIED
-        candidates = (reason, Reason.BASE_URL_NOT_APPLIED, Reason.ENV_SHADOWED)
-        return _down(trial, reason, tuple(dict.fromkeys(candidates)), say, evidence)
+        reason = _why_elsewhere(story)
+        candidates = dict.fromkeys((reason, Reason.BASE_URL_NOT_APPLIED, Reason.ENV_SHADOWED))
+        return _down(trial, reason, tuple(candidates), say, evidence)
     if story.answered:
         return Step(Rung.SDK, trial.step, Status.OK, say=say, evidence=evidence, tokens=story.tokens)
     return _failed(spec, trial, story, evidence, say)
@@ -240,10 +240,13 @@ def _not_begun(trial: Trial, story: Story) -> Reason | None:
     return Reason.DEADLINE_SPENT if late else None
 
 
-def _is_set(story: Story) -> bool:
-    """Whether a variable of that place names the address that the client was about to ask."""
+def _why_elsewhere(story: Story) -> Reason:
+    """No address at all, one that a variable of that place names, or one of the client's own."""
     went = story.effective_base_url.rstrip("/")
-    return any(value.rstrip("/") == went for value in story.environment.values())
+    if "://" not in went:
+        return Reason.BASE_URL_MALFORMED
+    named = any(value.rstrip("/") == went for value in story.environment.values())
+    return Reason.ENV_SHADOWED if named else Reason.BASE_URL_NOT_APPLIED
 
 
 def _said(story: Story) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,10 +11,10 @@ from tests.clients import environments, proxy
 from tests.parts import require
 
 
-def _python(name: str, shown: str) -> Path:
+def _python(made: Callable[[str], Path], name: str, shown: str) -> Path:
     """The interpreter with that software, or the end of the test that needs it."""
     try:
-        return environments.python_of(name)
+        return made(name)
     except environments.CannotInstall as error:
         require(None, f"{shown} from the package index ({str(error).splitlines()[-1][:200]})")
         raise
@@ -23,13 +23,19 @@ def _python(name: str, shown: str) -> Path:
 @pytest.fixture(scope="session")
 def openai_python() -> Path:
     """The interpreter of an environment that holds the real `openai` package and nothing of ours."""
-    return _python("openai", "openai")
+    return _python(environments.python_of_library, "openai", "openai")
+
+
+@pytest.fixture(scope="session")
+def library_python() -> Callable[[str], Path]:
+    """Gives the interpreter of a client library as the product installs it."""
+    return lambda text: _python(environments.python_of_library, text, text)
 
 
 @pytest.fixture(scope="session")
 def litellm_python() -> Path:
     """The interpreter of an environment that holds the real `litellm[proxy]`."""
-    return _python("litellm", "litellm[proxy]")
+    return _python(environments.python_of, "litellm", "litellm[proxy]")
 
 
 @pytest.fixture(scope="session")

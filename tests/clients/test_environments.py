@@ -11,6 +11,8 @@ import pytest
 from checks.simulator import serve
 from tests.clients.environments import HERE
 
+LOCKS = sorted([*HERE.glob("*.lock"), *(HERE.parents[1] / "checks" / "clients").glob("*.lock")])
+
 KEY = "sk-test-simulated-0001"
 ASK = """
 from openai import OpenAI
@@ -21,14 +23,14 @@ print(answer.choices[0].message.content)
 """
 
 
-@pytest.mark.parametrize("lock", sorted(HERE.glob("*.lock")), ids=lambda lock: lock.name)
+@pytest.mark.parametrize("lock", LOCKS, ids=str)
 def test_a_lock_names_no_index_and_no_place(lock: Path) -> None:
     assert not re.search(
         r"https?://|file:|--(?:extra-)?index-url|--find-links|^/", lock.read_text(), re.MULTILINE
     )
 
 
-@pytest.mark.parametrize("lock", sorted(HERE.glob("*.lock")), ids=lambda lock: lock.name)
+@pytest.mark.parametrize("lock", LOCKS, ids=str)
 def test_every_package_of_a_lock_is_exact_and_hashed(lock: Path) -> None:
     entries = re.split(r"^(?=[a-z0-9])", lock.read_text(), flags=re.MULTILINE)[1:]
     assert entries
