@@ -168,6 +168,15 @@ class Reason(StrEnum):
     HOST_JUMP_REFUSED = "host_jump_refused", "host", "host_jump_refused"
     HOST_PYTHON_MISSING = "host_python_missing", "host", "host_python_missing"
     HOST_DISCONNECTED = "host_disconnected", "host", "host_disconnected"
+    HOST_CLOCK_SKEW = "host_clock_skew", "host", "host_clock_skew"
+    GPU_DRIVER_BROKEN = "gpu_driver_broken", "host", "gpu_driver_broken"
+    GPU_MEMORY_HELD = "gpu_memory_held", "host", "gpu_memory_held"
+    GPU_MISSING = "gpu_missing", "host", "gpu_missing"
+    VERSIONS_CLASH = "versions_clash", "host", "versions_clash"
+    PORT_TAKEN = "port_taken", "host", "port_taken"
+    OPEN_PORT_EXPOSED = "open_port_exposed", "host", "open_port_exposed"
+    DISK_NEARLY_FULL = "disk_nearly_full", "host", "disk_nearly_full"
+    DOES_NOT_FIT = "does_not_fit", "host", "does_not_fit"
 
     # sdk
     CLIENT_MISSING = "client_missing", "sdk", "client_missing"
