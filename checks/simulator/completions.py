@@ -22,6 +22,13 @@ ARGUMENTS: Mapping[str, object] = {
     "object": {},
 }
 """What a tool call passes for a parameter of each JSON schema type."""
+SCRIPTS: Mapping[str, tuple[dict[str, object], ...]] = {
+    "run_sql": (
+        {"query": "SELECT name, sql FROM sqlite_master"},
+        {"query": "SELECT customer, SUM(amount) AS paid FROM orders GROUP BY customer ORDER BY paid DESC"},
+    )
+}
+"""Tools that are called several times, with what is passed each time; what they gave is then repeated."""
 
 
 def model_list(call: Call, **extra: object) -> Reply:
@@ -81,21 +88,33 @@ def _whole(call: Call, most: int) -> dict[str, Any]:
 
 
 def _message(call: Call) -> tuple[dict[str, Any], str]:
-    """The assistant's message: a tool call when tools were offered and none has answered yet."""
+    """The assistant's message: a tool call when tools were offered and none has answered yet, or as the
+    tool's script goes on."""
     asked = call.asked
     tools = asked.get("tools")
-    answered = any(one.get("role") == "tool" for one in _messages(asked))
-    if isinstance(tools, list) and tools and not answered and asked.get("tool_choice") != "none":
-        return {"role": "assistant", "content": None, "tool_calls": [_tool_call(tools[0])]}, "tool_calls"
-    return {"role": "assistant", "content": ANSWER}, "stop"
+    results = [one for one in _messages(asked) if one.get("role") == "tool"]
+    function = _function(tools[0]) if isinstance(tools, list) and tools else {}
+    script = SCRIPTS.get(str(function.get("name")), ({},))
+    if function and len(results) < len(script) and asked.get("tool_choice") != "none":
+        made = _tool_call(function, script[len(results)], len(results) + 1)
+        return {"role": "assistant", "content": None, "tool_calls": [made]}, "tool_calls"
+    scripted = len(script) > 1 and len(results) == len(script)
+    said = f"It says {results[-1].get('content')}" if scripted else ANSWER
+    return {"role": "assistant", "content": said}, "stop"
 
 
-def _tool_call(tool: object) -> dict[str, Any]:
-    function = tool.get("function", {}) if isinstance(tool, dict) else {}
+def _function(tool: object) -> dict[str, Any]:
+    function = tool.get("function") if isinstance(tool, dict) else None
+    return function if isinstance(function, dict) else {}
+
+
+def _tool_call(function: dict[str, Any], passed: dict[str, object], number: int) -> dict[str, Any]:
     properties = function.get("parameters", {}).get("properties", {})
-    arguments = {name: ARGUMENTS.get(schema.get("type"), "x") for name, schema in properties.items()}
+    arguments = passed or {
+        name: ARGUMENTS.get(schema.get("type"), "x") for name, schema in properties.items()
+    }
     called = {"name": function.get("name", ""), "arguments": json.dumps(arguments)}
-    return {"id": "call_0001", "type": "function", "function": called}
+    return {"id": f"call_{number:04d}", "type": "function", "function": called}
 
 
 def _messages(asked: Mapping[str, Any]) -> list[dict[str, Any]]:

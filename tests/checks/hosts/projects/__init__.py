@@ -1,0 +1,1 @@
+"""A sample agent project: no package of its own, one module a kind of agent, run from this folder."""
