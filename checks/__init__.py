@@ -29,16 +29,21 @@ from checks.spec import EgressPolicy, EndpointKind, LaneKind, LaneSpec, Masked
 if TYPE_CHECKING:
     from checks.balance import Balance, BalanceSpec, ask_balance
     from checks.batch import follow_many, run, run_many
+    from checks.hosts.reading import ask_host_key, look_at
     from checks.ladder import climb
+    from checks.probes.tidying import clean_up
     from checks.verdict import classify
 
 _ON_FIRST_USE: Final = {
     "Balance": "checks.balance",
     "BalanceSpec": "checks.balance",
     "ask_balance": "checks.balance",
+    "ask_host_key": "checks.hosts.reading",
     "classify": "checks.verdict",
+    "clean_up": "checks.probes.tidying",
     "climb": "checks.ladder",
     "follow_many": "checks.batch",
+    "look_at": "checks.hosts.reading",
     "run": "checks.batch",
     "run_many": "checks.batch",
 }
@@ -65,9 +70,12 @@ __all__ = [
     "Told",
     "Verdict",
     "ask_balance",
+    "ask_host_key",
     "classify",
+    "clean_up",
     "climb",
     "follow_many",
+    "look_at",
     "run",
     "run_many",
 ]

@@ -16,11 +16,14 @@ from django.http import Http404
 from panel.models import (
     AuditEvent,
     Endpoint,
+    Host,
+    HostReading,
     KeyVersion,
     Lane,
     Membership,
     Profile,
     ProfileVersion,
+    Recipe,
     Role,
     Run,
     User,
@@ -36,6 +39,8 @@ __all__ = [
     "endpoint_for",
     "endpoints_of",
     "helpers_of",
+    "host_for",
+    "hosts_of",
     "keys_due",
     "keys_of",
     "lane_for",
@@ -44,6 +49,8 @@ __all__ = [
     "memberships_of",
     "profile_for",
     "profiles_of",
+    "readings_of",
+    "recipe_for",
     "run_for",
     "somebody",
     "versions_of",
@@ -132,6 +139,33 @@ def keys_due(member: Membership, now: datetime) -> QuerySet[KeyVersion]:
         .select_related("endpoint")
         .order_by("expires_at")
     )
+
+
+def hosts_of(member: Membership) -> QuerySet[Host]:
+    """Return the team's hosts, each with the number of profiles that run there and of hosts behind it."""
+    return (
+        Host.objects.filter(team=member.team)
+        .select_related("jump", "key_sealed_by", "host_key_by")
+        .annotate(recipes_using=Count("recipes", distinct=True), hosts_behind=Count("behind", distinct=True))
+        .order_by("name")
+    )
+
+
+def host_for(member: Membership, code: str) -> Host:
+    """Return one host of the team by its code."""
+    return _one(hosts_of(member).filter(code=code))
+
+
+def readings_of(member: Membership, code: str) -> QuerySet[HostReading]:
+    """Return the readings of one host of the team, newest first."""
+    host = host_for(member, code)
+    return HostReading.objects.filter(host=host).select_related("asked_by").order_by("-slot")
+
+
+def recipe_for(member: Membership, code: str) -> Recipe | None:
+    """Return how the profile with this code is run; None where nobody said."""
+    profile = profile_for(member, code)
+    return Recipe.objects.select_related("host").filter(profile=profile).first()
 
 
 def profiles_of(member: Membership) -> QuerySet[Profile]:

@@ -15,9 +15,10 @@ from django.db import transaction
 from django.utils import timezone
 
 import checks
+from checks import LaneSpec, Outcome, Told
 from panel import briefing, ledger, schedule
 from panel.batches import timely
-from panel.models import Run
+from panel.models import HostReading, Run
 
 BATCH = 200
 # Outcomes wait this long for company before they are written together.
@@ -32,6 +33,9 @@ def tick() -> None:
     with transaction.atomic():
         runs = ledger.miss_overdue(now) + schedule.claim_due(now)
         transaction.on_commit(partial(send, runs))
+        readings = ledger.miss_overdue_readings(now) + schedule.claim_readings(now)
+        transaction.on_commit(partial(send_readings, readings))
+        transaction.on_commit(partial(_send_tidying, ledger.claim_leftovers(now)))
     ledger.beat("tick", now)
 
 
@@ -44,6 +48,43 @@ def climb(run_ids: list[int]) -> None:
     ledger.close_many([(runs[outcome.spec_id], outcome) for outcome in refused], timezone.now())
     for batch in timely(checks.run_many(specs), size=BATCH, seconds=SECONDS):
         ledger.close_many([(runs[outcome.spec_id], outcome) for outcome in batch], timezone.now())
+
+
+@shared_task
+def climb_high(run_id: int) -> None:
+    """Climb above the second rung, if it is this run's turn, and write down what is told on the way."""
+    run = ledger.start_deep(run_id, timezone.now())
+    if run is None:
+        return
+    specs, refused = briefing.brief([run])
+    ledger.close_many([(run, outcome) for outcome in refused], timezone.now())
+    for spec in specs:
+        _follow(run, spec)
+
+
+@shared_task
+def tidy(run_id: int) -> None:
+    """Remove what a dry run left whose worker died."""
+    spec = briefing.brief_tidying(run_id)
+    steps = checks.clean_up(spec) if spec else ()
+    ledger.settle_leftover(run_id, steps, timezone.now())
+
+
+@shared_task
+def read_host(reading_id: int) -> None:
+    """Look at a host, and write down what was seen."""
+    reading = ledger.start_reading(reading_id, timezone.now())
+    spec = briefing.brief_host(reading.host_id) if reading else None
+    if reading and spec:
+        ledger.close_reading(reading, checks.look_at(spec, run=reading.code), timezone.now())
+
+
+@shared_task
+def ask_host_key(host_id: int) -> None:
+    """Ask a machine for its host key, for a lead to see."""
+    spec = briefing.brief_host(host_id)
+    if spec is not None:
+        ledger.tell_offered(host_id, checks.ask_host_key(spec), timezone.now())
 
 
 @shared_task
@@ -61,14 +102,39 @@ def prune() -> None:
 
 
 def send(runs: Iterable[Run]) -> None:
-    """Ring for opened runs (call it on commit): one message a batch, to the queue of the runs' place."""
-    doors: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    """Ring for opened runs (call it on commit): one message a batch, to the queue of the runs' place. A deep
+    run has a message of its own, so that it keeps no other waiting."""
+    doors: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
     for run in runs:
-        doors[run.place, run.trigger].append(run.pk)
-    for (place, trigger), pks in doors.items():
-        urgency = ASKED_FOR if trigger == Run.Trigger.PERSON else SCHEDULED
+        urgency = ASKED_FOR if run.trigger == Run.Trigger.PERSON else SCHEDULED
+        if run.top_rung > ledger.SHALLOW:
+            climb_high.apply_async(args=(run.pk,), queue=run.place, priority=urgency)
+        else:
+            doors[run.place, urgency].append(run.pk)
+    for (place, urgency), pks in doors.items():
         for batch in _batches(pks):
             climb.apply_async(args=(batch,), queue=place, priority=urgency)
+
+
+def send_readings(readings: Iterable[HostReading]) -> None:
+    """Ring for opened readings (call it on commit), each at the door of its host's zone."""
+    for reading in readings:
+        urgency = ASKED_FOR if reading.asked_by_id else SCHEDULED
+        read_host.apply_async(args=(reading.pk,), queue=reading.host.zone, priority=urgency)
+
+
+def _send_tidying(runs: Iterable[Run]) -> None:
+    for run in runs:
+        tidy.apply_async(args=(run.pk,), queue=run.place, priority=SCHEDULED)
+
+
+def _follow(run: Run, spec: LaneSpec) -> None:
+    ledger.hold(run, spec.deadline, timezone.now())
+    notes = ledger.Notebook(run, spec.recipe.output_cap if spec.recipe else 0)
+    for batch in timely(checks.follow_many([spec]), size=BATCH, seconds=SECONDS):
+        notes.note([each for each in batch if isinstance(each, Told)], timezone.now())
+        ended = [(run, each) for each in batch if isinstance(each, Outcome)]
+        ledger.close_many(ended, timezone.now())
 
 
 def _batches(pks: Sequence[int]) -> list[Sequence[int]]:

@@ -40,6 +40,11 @@ def key_context(endpoint_code: str, number: int, origin: str) -> str:
     return f"key|{endpoint_code}|{number}|{origin}"
 
 
+def ssh_context(host_code: str, number: int) -> str:
+    """Return the place a host's private key is bound to, as associated data."""
+    return f"ssh|{host_code}|{number}"
+
+
 def fresh_data_key(team_slug: str) -> str:
     """Return a new data key for the team, wrapped by the newest master key."""
     return _wrap(secrets.token_bytes(KEY_BYTES), team_slug)

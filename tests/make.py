@@ -12,12 +12,15 @@ from panel import vault
 from panel.models import (
     Check,
     Endpoint,
+    Host,
+    HostReading,
     KeyVersion,
     Lane,
     LaneState,
     Membership,
     Profile,
     ProfileVersion,
+    Recipe,
     Role,
     Run,
     Team,
@@ -25,6 +28,7 @@ from panel.models import (
 )
 
 KINDS = ("agent", "replay", "rollout")
+HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGPKSUTyz1HwHReFVvD5obVsALAgJRNarH4TRpNePnAS"
 NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 _numbers = itertools.count(1)
 
@@ -111,6 +115,27 @@ def check(team: Team | None = None, kind: str = "agent", **fields: Any) -> Check
 def run(check: Check, slot: datetime = NOON, **fields: Any) -> Run:
     """A run of the check, queued unless told otherwise."""
     return Run.objects.create(check_order=check, slot=slot, **fields)
+
+
+def host(team: Team | None = None, private: str | None = None, **fields: Any) -> Host:
+    """A host with an accepted host key; `private` is sealed as the key that logs in."""
+    said = {"name": f"gpu-{next(_numbers)}", "address": "gpu.example", "user": "train", "host_key": HOST_KEY}
+    row = Host.objects.create(team=team or _team(), **(said | fields))
+    if private is not None:
+        row.key_number, context = 1, vault.ssh_context(row.code, 1)
+        row.sealed_key = vault.seal(Masked(private), team=row.team, context=context)
+        row.save()
+    return row
+
+
+def reading(host: Host, slot: datetime = NOON, **fields: Any) -> HostReading:
+    """A reading of the host, queued unless told otherwise."""
+    return HostReading.objects.create(host=host, slot=slot, **fields)
+
+
+def recipe(profile: Profile, host: Host | None = None, **fields: Any) -> Recipe:
+    """How the profile is run."""
+    return Recipe.objects.create(profile=profile, host=host, **fields)
 
 
 _team, _user = team, user

@@ -6,19 +6,18 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from checks.dialects import Unwritable
-from checks.outcome import Status
-from checks.spec import EndpointKind, LaneKind, Masked
+from checks.spec import Masked
 from panel import vault
 from panel.actions import Refused, within_limits
 from panel.actions.audit import record
-from panel.exports.bundle import Bundle, BundleLane, Generation, Proof
+from panel.exports.bundle import Bundle
 from panel.exports.formats import FORMATS, masked_preview
 from panel.exports.problems import Problem, ProblemCode, problems
-from panel.models import Download, Endpoint, KeyVersion, Lane, Membership, Profile, Role
+from panel.exports.rows import bundle_of, lanes_of
+from panel.models import Download, KeyVersion, Lane, Membership, Profile, Role
 
 FLAVOURS: tuple[str, ...] = tuple(FORMATS)
 # What matters to the reader of a file alone: on the profile's page the ladder says it already.
@@ -92,57 +91,20 @@ def export(
 def problems_of(*, actor: Membership, profile: Profile) -> tuple[Problem, ...]:
     """Return what is wrong with the profile's lanes in use or between them. No key is unsealed, nothing
     leaves, and nothing is recorded: two queries."""
-    lanes = _lanes(actor, profile, Lane.Kind.values, with_keys=False)
-    found = problems(_made_of(actor, profile, lanes, with_keys=False))
+    lanes = lanes_of(profile, Lane.Kind.values, _left_out)
+    found = problems(bundle_of(profile, lanes, team=actor.team.name, with_keys=False))
     return tuple(problem for problem in found if problem.code not in _OF_FILES)
 
 
 def _bundle(actor: Membership, profile: Profile, kinds: Collection[str], with_keys: bool) -> Bundle:
-    lanes = _lanes(actor, profile, kinds, with_keys)
+    lanes = lanes_of(profile, kinds, (lambda key: _unsealed(actor, key)) if with_keys else _left_out)
     if not lanes:
         raise Refused(_("Choose at least one lane that has an endpoint."), "lanes")
-    return _made_of(actor, profile, lanes, with_keys)
+    return bundle_of(profile, lanes, team=actor.team.name, with_keys=with_keys)
 
 
-def _lanes(
-    actor: Membership, profile: Profile, kinds: Collection[str], with_keys: bool
-) -> tuple[BundleLane, ...]:
-    rows = (
-        Lane.objects.filter(profile=profile, in_use=True, kind__in=kinds)
-        .select_related("endpoint", "profile__endpoint", "now__last_run")
-        .order_by("pk")
-    )
-    active = KeyVersion.objects.filter(endpoint__team=actor.team, state="active")
-    keys = {key.endpoint_id: key for key in active.select_related("endpoint")}
-    return tuple(
-        _lane(actor, row, endpoint, keys.get(endpoint.pk), with_keys)
-        for row in rows
-        if (endpoint := row.effective_endpoint) is not None
-    )
-
-
-def _made_of(actor: Membership, profile: Profile, lanes: tuple[BundleLane, ...], with_keys: bool) -> Bundle:
-    generation: Generation = "0.x" if profile.generation == "0.x" else "1.x"
-    return Bundle(
-        team=actor.team.name, profile=profile.name, code=profile.code, version=profile.version,
-        generation=generation, lanes=lanes, made_at=timezone.localtime(), with_keys=with_keys,
-    )  # fmt: skip
-
-
-def _lane(
-    actor: Membership, lane: Lane, endpoint: Endpoint, key: KeyVersion | None, with_keys: bool
-) -> BundleLane:
-    return BundleLane(
-        kind=LaneKind(lane.kind),
-        base_url=endpoint.base_url,
-        model=lane.effective_model,
-        endpoint_name=endpoint.name,
-        endpoint_kind=EndpointKind(endpoint.kind),
-        needs_key=endpoint.needs_key,
-        key_name=f"v{key.number}" if key else "",
-        key=_unsealed(actor, key) if key and with_keys else None,
-        proof=_proof(lane),
-    )
+def _left_out(_key: KeyVersion) -> None:
+    """No key is unsealed for a bundle without keys."""
 
 
 def _unsealed(actor: Membership, key: KeyVersion) -> Masked:
@@ -158,13 +120,6 @@ def _unsealed(actor: Membership, key: KeyVersion) -> Masked:
         raise Refused(_("The key of %(name)s does not open. Add it again.") % {
             "name": key.endpoint.name
         }) from error  # fmt: skip
-
-
-def _proof(lane: Lane) -> Proof | None:
-    run = lane.now.last_run
-    if run is None or run.finished_at is None or not run.status:
-        return None
-    return Proof(run.code, Status(run.status), timezone.localtime(run.finished_at))
 
 
 def _cannot_carry(error: Unwritable) -> Refused:

@@ -1,4 +1,5 @@
-"""What an engineer takes away: a frozen bundle, its variables, its files.
+"""What an engineer takes away, and what a dry run loads: a frozen bundle, its variables, its files.
 
-Nothing here knows a row or a request; `actions.bundles` builds the bundle and keeps the record of it.
+`rows` builds the bundle; nothing else here knows a row or a request. `actions.bundles` keeps the record of
+what leaves.
 """

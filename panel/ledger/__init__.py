@@ -1,22 +1,51 @@
-"""All that touches runs: open, start, close, miss, roll up, prune."""
+"""All that touches runs and readings: open, start, close, miss, roll up, prune."""
 
 from __future__ import annotations
 
 from panel.ledger.balances import begin_balance, tell_balance
 from panel.ledger.closing import close_many
-from panel.ledger.opening import Opening, miss_overdue, open_manual, open_slots, start
+from panel.ledger.deep import Notebook, hold, start_deep
+from panel.ledger.leftovers import claim_leftovers, settle_leftover
+from panel.ledger.opening import SHALLOW, Opening, climbing_high, open_deep, open_manual, open_slots, start
+from panel.ledger.overdue import miss_overdue
 from panel.ledger.pruning import prune
 from panel.ledger.pulse import beat
+from panel.ledger.readings import (
+    ReadingOpening,
+    close_reading,
+    forget_host_key,
+    miss_overdue_readings,
+    open_reading,
+    open_readings,
+    start_reading,
+    tell_offered,
+)
 
 __all__ = [
+    "SHALLOW",
+    "Notebook",
     "Opening",
+    "ReadingOpening",
     "beat",
     "begin_balance",
+    "claim_leftovers",
+    "climbing_high",
     "close_many",
+    "close_reading",
+    "forget_host_key",
+    "hold",
     "miss_overdue",
+    "miss_overdue_readings",
+    "open_deep",
     "open_manual",
+    "open_reading",
+    "open_readings",
     "open_slots",
     "prune",
+    "settle_leftover",
     "start",
+    "start_deep",
+    "start_reading",
     "tell_balance",
+    "tell_offered",
 ]

@@ -1,8 +1,8 @@
 """Outcomes into rows: runs, lane states, hours, transitions and kept steps, one transaction a batch.
 
 Full steps are kept of runs that failed or could not be asked, that changed a lane's state, that a
-person asked for, and of the newest pass of each lane; the steps of an ordinary pass go when the next
-one comes.
+person asked for, that climbed above the second rung, and of the newest pass of each lane; the steps of an
+ordinary pass go when the next one comes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from django.db.models import Exists, OuterRef
 from checks import Outcome
 from panel.ledger import states
 from panel.ledger.hours import HourBook, hour_of, lock_states
+from panel.ledger.leftovers import forget_leftovers
+from panel.ledger.opening import SHALLOW
 from panel.ledger.proofs import prove_keys
 from panel.ledger.steps import to_json
 from panel.models import LaneState, Run, RunSteps, Transition
@@ -28,7 +30,7 @@ RUN_FIELDS = (
 STATE_FIELDS = (
     "state", "since", "status", "rung", "reason", "last_run", "last_pass", "evidence_at", "latency_ms",
     "recent", "passed", "token_parameter", "tokens_day", "tokens_spent",
-    "contract_at", "contract_broken",
+    "contract_at", "contract_broken", "upper_at", "upper_broken",
 )  # fmt: skip
 
 
@@ -98,6 +100,7 @@ def _write(closed: list[_Closed]) -> None:
     Transition.objects.bulk_create(transitions)
     newest_passes = {state.last_pass_id for state in lane_states.values()}
     _keep_steps(closed, newest_passes | {each.run_id for each in transitions})
+    forget_leftovers([each.run for each in closed])
     _drop_steps([old for old in passes_before.values() if old and old not in newest_passes])
 
 
@@ -115,18 +118,28 @@ def _judge(closed: list[_Closed], lane_states: dict[int, LaneState], book: HourB
 
 
 def _keep_steps(closed: list[_Closed], notable: set[int | None]) -> None:
-    """Keep the steps of failures, of what a person asked for, and of the notable runs."""
-    RunSteps.objects.bulk_create(
+    """Keep the steps of failures, of what a person asked for, of deep climbs, and of the notable runs."""
+    rows = [
         RunSteps(run=each.run, steps=to_json(each.outcome.steps))
         for each in closed
         if each.run.status in ("down", "not_testable")
         or each.run.trigger == Run.Trigger.PERSON
+        or each.run.top_rung > SHALLOW
         or each.run.pk in notable
-    )
+    ]
+    # A deep run has told steps already; a plain one is inserted, which costs less.
+    told = [row for row in rows if row.run.top_rung > SHALLOW]
+    RunSteps.objects.bulk_create([row for row in rows if row.run.top_rung <= SHALLOW])
+    if told:
+        RunSteps.objects.bulk_create(
+            told, update_conflicts=True, unique_fields=["run"], update_fields=["steps"]
+        )
 
 
 def _drop_steps(old_passes: list[int]) -> None:
     """Let the steps of passes go that are no longer the newest, unless they are kept for another reason."""
     changed = Transition.objects.filter(run=OuterRef("run"))
-    ordinary = RunSteps.objects.filter(run__in=old_passes, run__trigger=Run.Trigger.SCHEDULE)
+    ordinary = RunSteps.objects.filter(
+        run__in=old_passes, run__trigger=Run.Trigger.SCHEDULE, run__top_rung__lte=SHALLOW
+    )
     ordinary.exclude(Exists(changed)).delete()

@@ -6,7 +6,7 @@ each other and no count is lost.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from panel import rollups
@@ -69,3 +69,15 @@ class HourBook:
         LaneHour.objects.bulk_create(
             rows, update_conflicts=True, unique_fields=["lane", "hour"], update_fields=FIELDS
         )
+
+
+def count_missed(counts: Sequence[tuple[int, datetime, int]]) -> None:
+    """Count slots that did not happen: (lane, hour, number)."""
+    if not counts:
+        return
+    lanes = {lane for lane, _, _ in counts}
+    lock_states(lanes)
+    book = HourBook(lanes, {hour for _, hour, _ in counts})
+    for lane, hour, number in counts:
+        book.row(lane, hour).missed += number
+    book.save()

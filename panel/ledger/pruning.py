@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Max, Min, Model, QuerySet
 
+from panel.ledger.readings import prune_readings
 from panel.models import LaneHour, Run, Transition
 
 PASSES_KEPT = timedelta(days=7)
@@ -27,6 +28,7 @@ def prune(now: datetime) -> None:
     plain = Run.objects.filter(pk__lt=_boundary(now - PASSES_KEPT), status="ok", trigger=Run.Trigger.SCHEDULE)
     _delete(dead)
     _delete(plain)
+    prune_readings(now)
     _delete(_oldest(LaneHour.objects.all(), "hour", now - HOURS_KEPT))
     _delete(_oldest(Transition.objects.all(), "at", now - HOURS_KEPT))
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from checks import Outcome, Status
+from checks import Outcome, Status, Step
+from panel.ledger.opening import SHALLOW
 from panel.models import Check, LaneState, Run, Transition
 
 LETTERS = {Status.OK: "o", Status.DEGRADED: "g", Status.DOWN: "d", Status.NOT_TESTABLE: "n"}
 PASSES = "og"
+PASSED = (Status.OK, Status.DEGRADED)
 REMEMBERED = 10
 
 
@@ -35,15 +37,15 @@ def next_state(before: str, recent: str, check: Check) -> str:
 
 def advance(state: LaneState, run: Run, outcome: Outcome, at: datetime) -> Transition | None:
     """Make the run, closed at `at`, its lane's newest evidence; return the transition it confirms, if any."""
+    decides = _decides(state, run, outcome)
+    _climbed(state, run, outcome, at)
+    if not decides:
+        return None
     state.recent = (state.recent + LETTERS[outcome.status])[-REMEMBERED:]
     before, after = state.state, next_state(state.state, state.recent, run.check_order)
     state.status, state.rung, state.reason = run.status, run.rung, run.reason
-    state.latency_ms, state.evidence_at, state.last_run = run.latency_ms, at, run
-    state.passed = state.passed | _passed(outcome, at)
-    state.token_parameter = outcome.token_parameter or state.token_parameter
-    if outcome.contract is not None:
-        state.contract_at, state.contract_broken = at, outcome.contract is not Status.OK
-    if outcome.status in (Status.OK, Status.DEGRADED):
+    state.last_run = run
+    if outcome.status in PASSED:
         state.last_pass = run
     if after == before:
         return None
@@ -52,6 +54,36 @@ def advance(state: LaneState, run: Run, outcome: Outcome, at: datetime) -> Trans
         lane_id=state.lane_id, at=at, before=before, after=after, rung=run.rung,
         reason=run.reason, run=run,
     )  # fmt: skip
+
+
+def _decides(state: LaneState, run: Run, outcome: Outcome) -> bool:
+    """Tell whether the outcome may move the lane's state.
+
+    A pass that stopped below the rung that is broken says nothing of that rung, and a break above what the
+    standing order asks for says nothing of the lane.
+    """
+    ordered = run.check_order.top_rung
+    if outcome.status in PASSED:
+        return state.upper_broken is None or not run.top_rung < state.upper_broken <= ordered
+    return outcome.rung <= max(ordered, SHALLOW)
+
+
+def _climbed(state: LaneState, run: Run, outcome: Outcome, at: datetime) -> None:
+    """Note what the climb tells whatever becomes of the state."""
+    state.latency_ms, state.evidence_at = run.latency_ms, at
+    state.passed = state.passed | _passed(outcome, at)
+    state.token_parameter = outcome.token_parameter or state.token_parameter
+    if outcome.contract is not None:
+        state.contract_at, state.contract_broken = at, outcome.contract is not Status.OK
+    asked = {step.rung for step in outcome.steps if step.status is not Status.NOT_REACHED}
+    if max(asked, default=0) <= SHALLOW:
+        return
+    if run.top_rung >= run.check_order.top_rung:
+        state.upper_at = at
+    if outcome.status is Status.DOWN:
+        state.upper_broken = int(outcome.rung)
+    elif outcome.status in PASSED and run.top_rung >= (state.upper_broken or 0):
+        state.upper_broken = None
 
 
 def spend(state: LaneState, tokens: int, at: datetime) -> None:
@@ -68,7 +100,13 @@ def _count(letters: str, wanted: str) -> int:
 
 def _passed(outcome: Outcome, at: datetime) -> dict[str, str]:
     """Return the rungs this outcome passed: those below the last one reached, and that one if it held."""
-    held = outcome.status in (Status.OK, Status.DEGRADED)
-    asked = {step.rung for step in outcome.steps if step.status is not Status.NOT_REACHED}
+    held = outcome.status in PASSED
+    asked = {step.rung for step in outcome.steps if not _unasked(step)}
     passed = [rung for rung in asked if rung < outcome.rung or (held and rung == outcome.rung)]
     return {str(int(rung)): at.isoformat() for rung in passed}
+
+
+def _unasked(step: Step) -> bool:
+    """A rung that was not reached, or has nothing to ask for this lane, was not passed."""
+    nothing_to_ask = step.status is Status.NOT_TESTABLE and step.reason is None
+    return nothing_to_ask or step.status is Status.NOT_REACHED

@@ -24,6 +24,20 @@ def to_json(steps: Iterable[Step]) -> list[Plain]:
     return [_step(step) for step in steps]
 
 
+def printable(text: str) -> str:
+    """Return the text without NUL, which no column and no JSON of PostgreSQL takes."""
+    return text.replace("\x00", "\ufffd")
+
+
+def scrubbed(value: Any) -> Any:
+    """Return a JSON value whose texts hold no NUL."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {printable(str(name)): scrubbed(item) for name, item in value.items()}
+    return [scrubbed(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 def _step(step: Step) -> Plain:
     return _without_empty(
         {
@@ -35,6 +49,7 @@ def _step(step: Step) -> Plain:
             "say": {name: value[:TEXT_KEPT] for name, value in step.say.items()},
             "duration_ms": round(step.duration_ms, 2),
             "tokens": step.tokens,
+            "place": step.place,
             "evidence": step.evidence and _evidence(step.evidence),
         }
     )

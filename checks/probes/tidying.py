@@ -1,0 +1,88 @@
+"""After a dry run whose worker died: ends its processes on the host, removes its rollouts from the gateway."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any, Final
+
+from checks.hosts import GroundLost
+from checks.outcome import Rung, Status, Step
+from checks.probes.asking import lost_step
+from checks.probes.gateway.rollouts import remove_rollouts
+from checks.probes.grounds import HOST_PREFIX, Grounds
+from checks.reason import Reason
+from checks.redact import Redactor
+from checks.spec import EndpointKind, LaneSpec
+from checks.telling import secrets_of
+
+PROGRAM: Final = "tidy"
+LOGIN_SECONDS: Final = 40.0
+PROGRAM_SECONDS: Final = 30.0
+SHOWN: Final = 600  # characters of a list of names
+
+
+def clean_up(spec: LaneSpec) -> tuple[Step, ...]:
+    """Remove what the run `spec.id` left; return a step for each place looked at, masked.
+
+    OK says that nothing is left there (`say["count"]` is how much there was), DOWN that something would not
+    go, NOT_TESTABLE with a reason that nobody could look. It may be repeated: what is gone stays gone. Not
+    for use inside a running event loop.
+    """
+    steps: tuple[Step, ...] = Redactor(secrets_of(spec)).value(asyncio.run(_cleaned(spec)))
+    return steps
+
+
+async def _cleaned(spec: LaneSpec) -> tuple[Step, ...]:
+    looks = []
+    if spec.host is not None:
+        looks.append(_host(spec, HOST_PREFIX + spec.host.name))
+    if spec.kind is EndpointKind.GATEWAY:
+        looks.append(_gateway(spec))
+    return tuple(await asyncio.gather(*looks))
+
+
+async def _host(spec: LaneSpec, place: str) -> Step:
+    begun, grounds = monotonic(), Grounds(spec)
+    try:
+        ground = await grounds.host(LOGIN_SECONDS)
+        told = await ground.run(PROGRAM, {"target": spec.id}, run=f"{spec.id}-tidy", seconds=PROGRAM_SECONDS)
+    except GroundLost as lost:
+        return lost_step(Rung.ROLLOUT, "tidied_host", lost, place)
+    finally:
+        await grounds.close()
+    found, left = _processes(told, "found"), _processes(told, "left")
+    shown = left or found
+    return Step(
+        Rung.ROLLOUT,
+        "tidied_host",
+        Status.DOWN if left else Status.OK,
+        Reason.PROCESSES_LEFT if left else None,
+        say={
+            "count": str(len(found)),
+            "left": str(len(left)),
+            "processes": ", ".join(f"{name} ({pid})" for pid, name in shown.items())[:SHOWN],
+        },
+        duration_ms=(monotonic() - begun) * 1000,
+        place=place,
+    )
+
+
+async def _gateway(spec: LaneSpec) -> Step:
+    begun = monotonic()
+    gone = await remove_rollouts(spec.base_url, spec.key, spec.egress, spec.id, ca_file=spec.ca_file)
+    return Step(
+        Rung.ROLLOUT,
+        "tidied_gateway",
+        Status.OK,
+        say={"count": str(len(gone)), "rollouts": ", ".join(gone)[:SHOWN]},
+        duration_ms=(monotonic() - begun) * 1000,
+        place=spec.place,
+    )
+
+
+def _processes(told: Any, name: str) -> dict[str, str]:
+    """Read a hostile answer: process ids with the names of their programs."""
+    part = told.get(name) if isinstance(told, Mapping) else None
+    return {str(pid): str(program) for pid, program in part.items()} if isinstance(part, Mapping) else {}
