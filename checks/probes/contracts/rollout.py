@@ -9,7 +9,6 @@ from typing import Final
 from checks.outcome import Step
 from checks.probes.contracts.engine import FIRST_WITH_IDS, is_too_old, served_version
 from checks.probes.contracts.question import (
-    Answer,
     Terms,
     completed,
     first_choice,
@@ -35,7 +34,7 @@ async def token_ids(terms: Terms) -> Step:
     answer = await completed(terms, name, {"return_token_ids": True}, tokens=SAMPLE_TOKENS)
     if isinstance(answer, Step):
         return answer
-    shape = _shape(answer.body)
+    shape = shape_of(answer.body)
     say = {"shape": shape, **_counts(answer.body)}
     if shape == "vllm":
         return passed(name, answer, say)
@@ -44,7 +43,9 @@ async def token_ids(terms: Terms) -> Step:
     return unkept(name, answer, Reason.TOKEN_IDS_MISSING, say)
 
 
-def _shape(body: object) -> str:
+def shape_of(body: object) -> str:
+    """Return in whose form the token ids of a completion came, as `token_ids` names it; "vllm" when all is
+    well."""
     choice = first_choice(body)
     prompt = body.get("prompt_token_ids") if isinstance(body, Mapping) else None
     sampled = choice.get("token_ids")
@@ -90,13 +91,14 @@ async def logprobs(terms: Terms) -> Step:
     answer = await completed(terms, name, asked, tokens=SAMPLE_TOKENS)
     if isinstance(answer, Step):
         return answer
-    flaw = _flaw(answer)
+    flaw = flaw_of(answer.body)
     return unkept(name, answer, Reason.LOGPROBS_UNSUPPORTED, {"flaw": flaw}) if flaw else passed(name, answer)
 
 
-def _flaw(answer: Answer) -> str:
-    """What is wrong with the log-probabilities: "none", "not_finite", "count"; empty when all is well."""
-    choice = first_choice(answer.body)
+def flaw_of(body: object) -> str:
+    """Return what is wrong with the log-probabilities: "none", "not_finite", "count"; empty when all is
+    well."""
+    choice = first_choice(body)
     given = choice.get("logprobs")
     content = given.get("content") if isinstance(given, Mapping) else None
     if not isinstance(content, list) or not content:
@@ -104,7 +106,7 @@ def _flaw(answer: Answer) -> str:
     if not all(_is_finite(one) for one in content):
         return "not_finite"
     ids = choice.get("token_ids")
-    billed = len(ids) if isinstance(ids, list) else usage_of(answer.body, "completion_tokens")
+    billed = len(ids) if isinstance(ids, list) else usage_of(body, "completion_tokens")
     return "" if billed is None or billed == len(content) else "count"
 
 
