@@ -23,7 +23,7 @@ from panel.templatetags.differences import differences
 from panel.templatetags.rungs import EMPTY_LADDER, rung_say
 from panel.templatetags.step_words import asked_plainly, contract_of, step_name
 from panel.templatetags.strips import axis_labels, strip_sentence, strip_spells
-from panel.templatetags.upper_steps import places_worth_saying, step_details
+from panel.templatetags.upper_steps import leftover_said, places_worth_saying, step_details
 
 register = template.Library()
 
@@ -59,6 +59,7 @@ register.simple_tag(drawing.icon, name="icon")
 register.simple_tag(axis_labels, name="axis_labels")
 register.simple_tag(differences, name="differences")
 register.simple_tag(rung_say, name="rung_say")
+register.simple_tag(leftover_said, name="leftover_said")
 register.simple_tag(sentences.stopped_at, name="stopped_at")
 
 THEMES = ("light", "dark")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext, pgettext_lazy
 
@@ -76,6 +78,23 @@ def places_worth_saying(rung: RungView, usual: str) -> list[str]:
     """Return from where a rung was climbed, where that is not the run's own place alone."""
     places = [place for place in getattr(rung, "places", ()) if place]
     return [] if places == [usual] else places
+
+
+def leftover_said(leftover: object, now: datetime) -> str:
+    """Say what became of what a dry run left elsewhere when its worker was lost."""
+    settled, tried = getattr(leftover, "settled_at", None), getattr(leftover, "next_try_at", None)
+    if settled is not None:
+        return gettext("Its worker was lost; all was cleaned up by %(time)s") % {
+            "time": _clock(settled)
+        }
+    if tried is not None:
+        said = {"time": _clock(max(tried, now))}
+        return gettext("Its worker was lost; what it left is cleaned up at %(time)s") % said
+    return gettext("Its worker was lost, and what it left could not be removed: look at host and gateway")
+
+
+def _clock(value: datetime) -> str:
+    return f"{timezone.localtime(value):%H:%M:%S}"
 
 
 def _gpu_memory(say: Mapping[str, str]) -> str:
