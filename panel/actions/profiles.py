@@ -17,12 +17,15 @@ from panel.actions.versions import bump
 from panel.models import Check, Endpoint, Lane, LaneState, Membership, Profile
 
 DEFAULT_INTERVAL_S = 300
+LOWEST_TOP, HIGHEST_TOP = 2, 5
+LEAST_UPPER_INTERVAL_S = 300
 
 
 @dataclass(frozen=True, slots=True)
 class LaneDraft:
     """What a form says of one lane; a None endpoint or empty model is inherited from the profile. The
-    lengths are in tokens, and matter to the rollout lane."""
+    lengths are in tokens, and matter to the rollout lane. `top_rung` is how far scheduled runs climb, once in
+    `upper_interval_s`; None leaves what is stored."""
 
     in_use: bool = True
     endpoint: Endpoint | None = None
@@ -31,6 +34,8 @@ class LaneDraft:
     interval_s: int = DEFAULT_INTERVAL_S
     prompt_length: int | None = None
     response_length: int | None = None
+    top_rung: int | None = None
+    upper_interval_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +112,25 @@ def _set_lane(actor: Membership, lane: Lane, draft: LaneDraft) -> None:
     LaneState.objects.get_or_create(lane=lane)
     order = Check.objects.filter(lane=lane).first() or Check(lane=lane)
     order.interval_s = draft.interval_s
+    _set_height(order, draft)
     order.lane = lane
     if not lane.in_use or order.paused_at is not None:
         order.next_run_at = None
     else:
         order.next_run_at = schedule.first_slot(order, datetime.now(UTC))
     order.save()
+
+
+def _set_height(order: Check, draft: LaneDraft) -> None:
+    """Say how far scheduled runs climb, and how often beyond the second rung."""
+    if draft.top_rung is not None:
+        if not LOWEST_TOP <= draft.top_rung <= HIGHEST_TOP:
+            raise Refused(_("Choose a rung from 2 to 5."), "top_rung")
+        order.top_rung = draft.top_rung
+    if draft.upper_interval_s is not None:
+        if draft.upper_interval_s < LEAST_UPPER_INTERVAL_S:
+            raise Refused(_("The upper rungs are climbed at most every 5 minutes."), "upper_interval_s")
+        order.upper_interval_s = draft.upper_interval_s
 
 
 def _own(actor: Membership, endpoint: Endpoint | None) -> None:

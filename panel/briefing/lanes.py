@@ -14,7 +14,8 @@ from checks.spec import Where
 from panel.briefing.hosts import WAY, host_spec
 from panel.briefing.keys import Keys, Refusal
 from panel.briefing.purses import Purses
-from panel.briefing.recipes import clients_of, deadline_of, recipe_spec, shell_bundle
+from panel.briefing.recipes import clients_of, recipe_spec, shell_bundle
+from panel.costs import deadline_of
 from panel.ledger import SHALLOW
 from panel.models import Lane, Recipe, Run
 

@@ -1,4 +1,4 @@
-"""What a climb above the second rung needs besides its lane: recipe, clients, bundle, and time."""
+"""What a climb above the second rung needs besides its lane: recipe, clients and bundle."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ from panel.exports.rows import bundle_of, lanes_of
 from panel.models import KeyVersion, Lane, Profile, Recipe
 
 KILOBYTE = 1024
-# Seconds that a rung may take beyond the deadlines that a recipe names.
-SDK_S, CLIENT_S = 30.0, 30.0
-AGENT_S, AGENT_WITHOUT_RECIPE_S = 20.0, 120.0
-SAMPLES_S, GATEWAY_S, COMMAND_S = 120.0, 90.0, 60.0
 
 
 def recipe_spec(recipe: Recipe, generation: str) -> RecipeSpec:
@@ -39,22 +35,6 @@ def recipe_spec(recipe: Recipe, generation: str) -> RecipeSpec:
         model_path=recipe.model_path,
         tensor_parallel=recipe.tensor_parallel,
     )
-
-
-def deadline_of(recipe: Recipe | None, top_rung: int, clients: int) -> float:
-    """Return the seconds that the rungs above the second may take together."""
-    seconds = 0.0
-    if top_rung >= 3:
-        seconds += SDK_S + CLIENT_S * max(1, clients)
-    if top_rung >= 4:
-        seconds += AGENT_S + (recipe.agent_deadline_s if recipe else AGENT_WITHOUT_RECIPE_S)
-    if top_rung >= 5:
-        seconds += SAMPLES_S + GATEWAY_S
-        if recipe and recipe.agent:
-            seconds += recipe.agent_deadline_s  # the same agent again, through the gateway
-        if recipe and recipe.command:
-            seconds += recipe.command_deadline_s + COMMAND_S
-    return seconds
 
 
 def shell_bundle(profile: Profile) -> tuple[Masked | None, tuple[Masked, ...]]:
