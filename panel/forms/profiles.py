@@ -24,6 +24,19 @@ INTERVAL_CHOICES = (
 )
 
 
+HEIGHT_CHOICES = (
+    (2, _("to rung 2, the channel")),
+    (3, _("to rung 3, the SDK")),
+    (4, _("to rung 4, the agent")),
+    (5, _("to rung 5, the rollout dry run")),
+)
+UPPER_INTERVALS = (900, 3600, 21_600, 86_400)
+UPPER_INTERVAL_CHOICES = (
+    (900, _("every 15 minutes")),
+    (3600, _("every hour")),
+    (21_600, _("every 6 hours")),
+    (86_400, _("every day")),
+)
 LONGEST = 100_000_000
 
 
@@ -112,6 +125,15 @@ class ProfileForm(forms.Form):
         return calls_under(str(self["base_url"].value() or ""))
 
 
+class ChosenNumber(forms.TypedChoiceField):
+    """A number out of a list; None where a form says nothing of it, which leaves what is stored."""
+
+    marks_optional = False
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(coerce=int, required=False, empty_value=None, **options)
+
+
 class LaneForm(forms.Form):
     """One lane: what it does not say is inherited from the profile."""
 
@@ -145,6 +167,13 @@ class LaneForm(forms.Form):
         label=_("Longest response, tokens"), required=False, min_value=1, max_value=LONGEST
     )
     interval_s = forms.TypedChoiceField(label=_("Checked"), choices=INTERVAL_CHOICES, coerce=int, initial=300)
+    top_rung = ChosenNumber(
+        label=_("Climbs"),
+        choices=HEIGHT_CHOICES,
+        initial=2,
+        help_text=_("The upper rungs cost tokens and time: see the profile's recipe and dry run."),
+    )
+    upper_interval_s = ChosenNumber(label=_("Rungs 3 to 5"), choices=UPPER_INTERVAL_CHOICES, initial=3600)
 
     def __init__(
         self,
@@ -163,6 +192,10 @@ class LaneForm(forms.Form):
         kept = self.initial.get("interval_s", 300)
         if kept not in INTERVALS:  # set by other means than this form: offered, so that saving keeps it
             interval.choices = [*INTERVAL_CHOICES, (kept, _("every %(n)d s") % {"n": kept})]
+        upper = cast(ChosenNumber, self.fields["upper_interval_s"])
+        kept = self.initial.get("upper_interval_s", 3600)
+        if kept not in UPPER_INTERVALS:
+            upper.choices = [*UPPER_INTERVAL_CHOICES, (kept, _("every %(n)d s") % {"n": kept})]
 
     def draft(self) -> LaneDraft:
         """Return the lane as the action takes it."""
@@ -230,6 +263,8 @@ def _lane_initial(lane: Lane) -> dict[str, Any]:
         "model": lane.model,
         "latency_limit_ms": lane.latency_limit_ms,
         "interval_s": lane.check_order.interval_s,
+        "top_rung": lane.check_order.top_rung,
+        "upper_interval_s": lane.check_order.upper_interval_s,
         "prompt_length": lane.prompt_length,
         "response_length": lane.response_length,
     }

@@ -65,7 +65,7 @@ class Kept(NamedTuple):
 
 def step_name(name: str) -> str:
     """Return what a step is called; a name from another version reads as itself."""
-    return str(STEPS.get(name) or UPPER_STEPS.get(name, name))
+    return str(STEPS.get(name) or UPPER_STEPS.get(name) or name)
 
 
 def asked_plainly(rung: RungView) -> list[StepView]:

@@ -20,6 +20,7 @@ from panel.actions import Refused
 
 LIVE_SECONDS = 15
 RUNNING_SECONDS = 1
+OUTPUT_SECONDS = 2
 
 
 class Request(HttpRequest):
