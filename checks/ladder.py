@@ -15,7 +15,7 @@ from checks.probes import PROBES, PROMISES, Ask, Found
 from checks.probes.grounds import Grounds, OpenHost, by_ssh
 from checks.reason import Reason
 from checks.redact import Redactor
-from checks.spec import LaneSpec
+from checks.spec import LaneSpec, Where
 from checks.telling import Teller, secrets_of
 
 GRACE_SECONDS: Final = 2.0  # past its deadline a probe that does not stop by itself is stopped
@@ -127,7 +127,12 @@ def _judged_by_latency(found: Found, spec: LaneSpec) -> tuple[Step, ...]:
     if limit_ms is None or found.latency_ms is None or found.latency_ms <= limit_ms:
         return found.steps
     late = {"latency_ms": str(round(found.latency_ms)), "limit_ms": str(limit_ms)}
-    return tuple(_slow(step, late) if step.name == _TIMED else step for step in found.steps)
+    return tuple(_slow(step, late) if _is_timed(step, spec) else step for step in found.steps)
+
+
+def _is_timed(step: Step, spec: LaneSpec) -> bool:
+    """Of two places it is the worker's time that is kept, so that figures of all lanes compare."""
+    return step.name == _TIMED and (spec.where is not Where.BOTH or step.place in ("", spec.place))
 
 
 def _slow(step: Step, late: Mapping[str, str]) -> Step:

@@ -172,7 +172,7 @@ class Told:
 
 SUPPORTING_STEPS = frozenset(
     {
-        *("models", "candidates", "wedge", "negative"),
+        *("models", "candidates", "wedge", "negative", "host"),
         *("responses", "forced_tool", "json_schema", "developer_role", "content_parts", "image"),
         *("template_kwargs", "sampling"),
     }

@@ -177,6 +177,8 @@ class Reason(StrEnum):
     OPEN_PORT_EXPOSED = "open_port_exposed", "host", "open_port_exposed"
     DISK_NEARLY_FULL = "disk_nearly_full", "host", "disk_nearly_full"
     DOES_NOT_FIT = "does_not_fit", "host", "does_not_fit"
+    LANE_LIVES_ON_HOST = "lane_lives_on_host", "host", "lane_lives_on_host"
+    ENV_FILE_STALE = "env_file_stale", "host", "config_not_effective"
 
     # sdk
     CLIENT_MISSING = "client_missing", "sdk", "client_missing"

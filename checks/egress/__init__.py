@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from checks.egress.evidence import evidence_of
-from checks.egress.exchange import Exchange, exchange, reach
+from checks.egress.exchange import Carrier, Exchange, carried_by, exchange, reach
 from checks.egress.faults import EgressError
 from checks.egress.plain import open_socket
 from checks.egress.policy import Denial, judge
 from checks.egress.transport import Transport
 
 __all__ = [
+    "Carrier",
     "Denial",
     "EgressError",
     "Exchange",
     "Transport",
+    "carried_by",
     "evidence_of",
     "exchange",
     "judge",

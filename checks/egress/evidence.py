@@ -54,7 +54,7 @@ def evidence_of(
         addresses=exchange.addresses,
         certificate=exchange.certificate,
         timings=exchange.timings,
-        context=context or {},
+        context={**exchange.context, **(context or {})},
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Final
+from typing import Final, Protocol
 
 import httpx
 
@@ -27,7 +29,8 @@ FIXED_HEADERS: Final = {"user-agent": "preflight", "accept-encoding": "gzip, def
 class Exchange:
     """What one request led to. `status` is None when no head of an answer arrived; an answer that broke
     off has status, part of its body and a failure. `body` is unpacked and capped; where the answer was
-    not HTTP it holds the first bytes. Nothing here is masked, so its repr shows neither body nor headers.
+    not HTTP it holds the first bytes. `context` holds what was learned of the place it was asked from.
+    Nothing here is masked, so its repr shows neither body nor headers.
     """
 
     method: str
@@ -40,10 +43,42 @@ class Exchange:
     peer: str = ""
     certificate: Certificate | None = None
     timings: Timings = field(default_factory=Timings)
+    context: Mapping[str, object] = field(default_factory=dict, repr=False)
 
     def header(self, name: str) -> str:
         """Return the values of the lower-case `name`, joined by commas; empty when there is none."""
         return ", ".join(value for key, value in self.headers if key == name)
+
+
+class Carrier(Protocol):
+    """Asks from another machine in place of this one."""
+
+    async def carry(
+        self,
+        method: str,
+        url: str,
+        *,
+        deadline: float,
+        headers: Mapping[str, str],
+        content: bytes,
+        ca_file: str | None,
+    ) -> Exchange:
+        """Send one request from there, or without a method only connect; never raises but on
+        cancellation."""
+
+
+_CARRIER: ContextVar[Carrier | None] = ContextVar("carrier", default=None)
+
+
+@contextmanager
+def carried_by(carrier: Carrier) -> Iterator[None]:
+    """Let every exchange of this task, and of tasks that it starts, be made from the carrier's machine: each
+    probe then asks from there, and knows nothing of it."""
+    before = _CARRIER.set(carrier)
+    try:
+        yield
+    finally:
+        _CARRIER.reset(before)
 
 
 async def exchange(
@@ -58,12 +93,17 @@ async def exchange(
 ) -> Exchange:
     """Send one request over a new connection and return what came of it; never raises but on
     cancellation. `deadline` is in seconds and covers everything. No redirect is followed, no proxy used.
+    Under `carried_by` the carrier's machine asks, and its own rules say which addresses and proxies.
     """
+    sent = {**(headers or {}), **FIXED_HEADERS}
+    if (carrier := _CARRIER.get()) is not None:
+        return await carrier.carry(
+            method, url, deadline=deadline, headers=sent, content=content, ca_file=ca_file
+        )
     progress = Progress()
     ends = monotonic() + deadline
     try:
         with translated(lambda: progress.phase):
-            sent = {**(headers or {}), **FIXED_HEADERS}
             request = httpx.Request(method, parse_url(url), headers=sent, content=content)
             body = await converse(request, progress, policy, deadline, ca_file)
     except EgressError as error:
@@ -73,7 +113,9 @@ async def exchange(
 
 async def reach(url: str, *, policy: EgressPolicy, deadline: float, ca_file: str | None = None) -> Exchange:
     """Resolve, connect and, for https, shake hands with the server of `url`, then hang up; never raises
-    but on cancellation."""
+    but on cancellation. Under `carried_by` the carrier's machine does."""
+    if (carrier := _CARRIER.get()) is not None:
+        return await carrier.carry("", url, deadline=deadline, headers={}, content=b"", ca_file=ca_file)
     progress = Progress()
     ends = monotonic() + deadline
     try:

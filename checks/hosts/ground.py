@@ -20,6 +20,8 @@ BOOT: Final = (
 MAX_LINE: Final = 1 << 20  # bytes of one event
 MAX_LINES_TOTAL: Final = 8 << 20  # bytes of all events of one program
 MAX_COMPLAINT: Final = 16_384  # bytes kept of what a program says on stderr
+# What goes between the frame and a program that asks for it.
+BEFORE: Final = {"reach": ("shell_environment",), "surroundings": ("shell_environment",)}
 GRACE_SECONDS: Final = 6.0  # past its own deadline a program is given up
 
 Heard = Callable[[Mapping[str, Any]], None]
@@ -62,7 +64,8 @@ class Ground(Protocol):
 def source_of(program: str) -> str:
     """Return the text that is sent: the frame, the program, and the call that starts it."""
     folder = resources.files("checks.hosts.programs")
-    parts = [(folder / f"{name}.py").read_text("utf-8") for name in ("frame", program)]
+    names = ("frame", *BEFORE.get(program, ()), program)
+    parts = [(folder / f"{name}.py").read_text("utf-8") for name in names]
     bodies = [part.replace("from __future__ import annotations\n", "") for part in parts]
     return "\n".join(["from __future__ import annotations", *bodies, "serve(main)", ""])
 

@@ -10,10 +10,11 @@ from checks.probes.client import client
 from checks.probes.contracts import PROMISES
 from checks.probes.gateway import channel_by_kind
 from checks.probes.network import network
+from checks.probes.places import from_places
 
 PROBES: Final[dict[Rung, Probe]] = {
-    Rung.NETWORK: network,
-    Rung.CHANNEL: channel_by_kind,
+    Rung.NETWORK: from_places(Rung.NETWORK, "resolve", network),
+    Rung.CHANNEL: from_places(Rung.CHANNEL, "chat", channel_by_kind),
     Rung.SDK: client,
 }
 

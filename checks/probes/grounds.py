@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from importlib import import_module
 from typing import Final
 
-from checks.hosts import Ground, GroundLost, LocalGround
+from checks.hosts import Ground, GroundLost, LocalGround, ssh_ground
 from checks.reason import Reason
 from checks.spec import HostSpec, LaneSpec
 
@@ -22,11 +21,7 @@ OpenHost = Callable[[HostSpec, float], AbstractAsyncContextManager[Ground]]
 
 def by_ssh(spec: HostSpec, seconds: float) -> AbstractAsyncContextManager[Ground]:
     """Open the host by SSH."""
-    # Here and not above: loading SSH costs more than all the rest, and most climbs need no host.
-    opened: AbstractAsyncContextManager[Ground] = import_module("checks.hosts.session").ssh_ground(
-        spec, seconds=seconds
-    )
-    return opened
+    return ssh_ground(spec, seconds=seconds)
 
 
 class Grounds:
@@ -38,6 +33,8 @@ class Grounds:
         self._opening = asyncio.Lock()
         self._entered = AsyncExitStack()
         self._host: Ground | GroundLost | None = None
+        self.given_up: set[str] = set()
+        """Places where a lower rung broke, while another place lets the climb go on."""
 
     async def host(self, seconds: float) -> Ground:
         """Return the host of the lane, opened within `seconds`. Raises GroundLost."""

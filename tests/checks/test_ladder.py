@@ -16,6 +16,7 @@ from urllib.parse import quote
 import pytest
 
 from checks import LaneSpec, Masked, Outcome, Reason, Rung, Status, climb, run
+from checks.probes import PROBES
 from tests.checks.conftest import MadeCertificate, Serve
 from tests.checks.local import HEALTHY, KEY, LOOPBACK, Behaviour, answering, by_path, completion, head
 
@@ -54,7 +55,9 @@ def test_a_broken_rung_ends_the_climb() -> None:
     ]
 
 
-def test_rungs_that_no_probe_climbs_yet_are_not_testable(serve: Serve) -> None:
+def test_rungs_that_no_probe_climbs_are_not_testable(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    for rung in (Rung.SDK, Rung.AGENT, Rung.ROLLOUT):
+        monkeypatch.delitem(PROBES, rung, raising=False)
     outcome = run(serve(HEALTHY).spec(rungs=EVERY_RUNG))
     assert statuses(outcome)[-3:] == [
         (3, "sdk", "not_testable"),
@@ -64,7 +67,10 @@ def test_rungs_that_no_probe_climbs_yet_are_not_testable(serve: Serve) -> None:
     assert (outcome.status, outcome.rung) == (Status.OK, Rung.CHANNEL)
 
 
-def test_nothing_but_rungs_without_a_question_is_no_pass(serve: Serve) -> None:
+def test_nothing_but_rungs_without_a_question_is_no_pass(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(PROBES, Rung.SDK, raising=False)
     outcome = run(serve(HEALTHY).spec(rungs=(Rung.SDK,)))
     assert (outcome.status, outcome.reason) == (Status.NOT_TESTABLE, None)
 
