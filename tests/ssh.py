@@ -38,14 +38,15 @@ PermitRootLogin prohibit-password
 MaxStartups 200
 MaxSessions 100
 LogLevel VERBOSE
-"""
+SetEnv HOME={folder}/home
+"""  # a home of its own: what the account's shell reads at its start may take long, or wait for others
 WITHOUT_PENALTIES = "PerSourcePenalties no\n"  # OpenSSH 9.8 and newer would shut loopback out
 
 
 @dataclass(frozen=True)
 class Sshd:
     """A running server. `key` is the private key that may log in as `user`; `host_key` the server's line;
-    `folder` holds `authorized_keys` and `log`."""
+    `folder` holds `authorized_keys`, `log` and `home`, which is HOME of all that runs there."""
 
     port: int
     user: str
@@ -78,6 +79,7 @@ def running_sshd(folder: Path, more: str = "") -> Iterator[Sshd]:
     assert program is not None
     host_key, key = make_key(folder / "host_key"), make_key(folder / "key")
     (folder / "authorized_keys").write_text(key + "\n")
+    (folder / "home").mkdir()
     if os.geteuid() == 0:
         SEPARATION.mkdir(mode=0o755, exist_ok=True)
     port = free_port()

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from checks.hosts import ssh_ground
+import asyncssh
+import pytest
+
+from checks.hosts import GroundLost, Heard, ssh_ground
+from checks.hosts.ground import opening
+from checks.hosts.session import CONNECTIONS_PER_HOST, command
+from checks.reason import Reason
 from checks.spec import HostSpec
+from tests.checks.hosts.doors import answering_logins, host, lost
+from tests.parts import require
 from tests.ssh import Sshd
 
 
-def run_there(spec: HostSpec, program: str = "command", *, seconds: float = 20.0, **request: Any) -> Any:
+def run_there(
+    spec: HostSpec, request: Mapping[str, Any], *, seconds: float = 20.0, heard: Heard | None = None
+) -> Any:
+    """Run the program "command" on the host."""
+
     async def go() -> Any:
         async with ssh_ground(spec, seconds=20.0) as ground:
-            return await ground.run(program, request, run="run-over-ssh", seconds=seconds)
+            return await ground.run("command", request, run="run-over-ssh", seconds=seconds, heard=heard)
 
     return asyncio.run(go())
 
@@ -24,6 +41,199 @@ def a_command(*argv: str, **changes: Any) -> dict[str, Any]:
     return {**known, "deadline": 15.0, "output_cap": 10_000, **changes}
 
 
+def processes(mark: str) -> list[str]:
+    """Return this machine's processes with the mark among their arguments."""
+    listed = subprocess.run(["pgrep", "-f", mark], capture_output=True, text=True, check=False)
+    return listed.stdout.split()
+
+
+async def until_gone(mark: str) -> bool:
+    for _ in range(200):
+        if not processes(mark):
+            return True
+        await asyncio.sleep(0.05)
+    return False
+
+
+async def until_there(mark: str) -> None:
+    for _ in range(200):
+        if processes(mark):
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("it never ran")
+
+
 def test_a_program_runs_on_the_host_and_returns_its_result(sshd: Sshd) -> None:
-    answer = run_there(sshd.spec(), **a_command("echo", "here"))
+    answer = run_there(sshd.spec(), a_command("echo", "here"))
     assert (answer["exit"], answer["tail"]) == (0, "here\n")
+
+
+def test_what_a_program_tells_is_heard_as_it_comes(sshd: Sshd) -> None:
+    heard: list[Mapping[str, Any]] = []
+    run_there(sshd.spec(), a_command("sh", "-c", "echo one; sleep 1; echo two"), heard=heard.append)
+    assert [event["text"] for event in heard if event["event"] == "output"] == ["one\n", "two\n"]
+
+
+def test_several_programs_share_one_connection(sshd: Sshd) -> None:
+    async def go() -> list[str]:
+        async with ssh_ground(sshd.spec(), seconds=20.0) as ground:
+            runs = [
+                ground.run("command", a_command("echo", name), run=f"run-{name}", seconds=20.0)
+                for name in ("a", "b")
+            ]
+            return [answer["tail"] for answer in await asyncio.gather(*runs)]
+
+    assert asyncio.run(go()) == ["a\n", "b\n"]
+
+
+def test_a_program_past_its_deadline_is_ended_on_the_host(sshd: Sshd) -> None:
+    with pytest.raises(GroundLost) as told:
+        run_there(sshd.spec(), a_command("sleep", "987.1"), seconds=1.5)
+    assert (told.value.reason, told.value.say["host"]) == (Reason.DEADLINE_SPENT, "gpu-1")
+    assert asyncio.run(until_gone("sleep 987.1"))
+
+
+def test_cancelling_ends_the_program_on_the_host(sshd: Sshd) -> None:
+    async def go() -> bool:
+        async with ssh_ground(sshd.spec(), seconds=20.0) as ground:
+            running = asyncio.create_task(
+                ground.run("command", a_command("sleep", "987.2"), run="run-cancelled", seconds=60.0)
+            )
+            await until_there("sleep 987.2")
+            running.cancel()
+            await asyncio.wait([running])
+            return await until_gone("sleep 987.2")
+
+    assert asyncio.run(go())
+
+
+def test_a_line_that_breaks_ends_the_program_on_the_host(sshd: Sshd) -> None:
+    async def go() -> bool:
+        async with ssh_ground(sshd.spec(), seconds=20.0) as ground:
+            running = asyncio.create_task(
+                ground.run("command", a_command("sleep", "987.3"), run="run-broken", seconds=60.0)
+            )
+            await until_there("sleep 987.3")
+            ground.connection.abort()  # type: ignore[attr-defined]
+            await asyncio.wait([running])
+            assert isinstance(running.exception(), GroundLost)
+            return await until_gone("sleep 987.3")
+
+    assert asyncio.run(go())
+
+
+def test_a_python_that_is_not_there_is_named(sshd: Sshd) -> None:
+    with pytest.raises(GroundLost) as told:
+        run_there(sshd.spec(python="/opt/no such/python3"), a_command("true"))
+    assert told.value.reason is Reason.HOST_PYTHON_MISSING
+    assert "/opt/no such/python3" in told.value.say["said"]
+
+
+def test_a_python_at_a_path_with_blanks_runs(sshd: Sshd, tmp_path: Path) -> None:
+    python = tmp_path / "my python"
+    python.write_text(f'#!/bin/sh\nexec {sshd.spec().python} "$@"\n')
+    python.chmod(0o755)
+    assert run_there(sshd.spec(python=str(python)), a_command("echo", "here"))["exit"] == 0
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "dash"])
+def test_any_login_shell_runs_the_command_alike(sshd: Sshd, shell: str) -> None:
+    require(shutil.which(shell), shell)
+    sent = opening("command", a_command("echo", "here"), run=f"run-by-{shell}", seconds=20.0)
+    with subprocess.Popen(
+        [shell, "-c", command(sshd.spec().python)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(sent)
+        process.stdin.flush()
+        assert b'"tail": "here\\n"' in process.stdout.read()
+
+
+def test_a_host_that_hangs_up_on_a_program_broke_off() -> None:
+    async def leave(process: asyncssh.SSHServerProcess[bytes]) -> None:
+        process.stdout.write(b'{"event": "output", "text": "half"}\n')
+        await process.stdout.drain()
+        process.get_extra_info("connection").abort()
+
+    async def go() -> Reason:
+        async with answering_logins(leave) as port:
+            return (await lost(host(port))).reason
+
+    assert asyncio.run(go()) is Reason.HOST_DISCONNECTED
+
+
+@pytest.mark.parametrize("line", [b"x" * 8192, b'{"event": "gpu"}\n' * 512], ids=["one line", "many"])
+def test_a_flood_is_cut_off(line: bytes) -> None:
+    async def flood(process: asyncssh.SSHServerProcess[bytes]) -> None:
+        while not process.stdin.at_eof():
+            process.stdout.write(line)
+            await process.stdout.drain()
+            await asyncio.sleep(0)
+
+    async def go() -> Reason:
+        async with answering_logins(flood) as port:
+            return (await lost(host(port))).reason
+
+    assert asyncio.run(go()) is Reason.ANSWER_TOO_LARGE
+
+
+def test_noise_on_stderr_holds_nothing_up_and_a_banner_is_passed_over() -> None:
+    async def noisy(process: asyncssh.SSHServerProcess[bytes]) -> None:
+        for _ in range(500):
+            process.stderr.write(b"warning\n" * 1024)
+            await process.stderr.drain()
+        process.stdout.write(b'Welcome!\n{"not": "ours"}\n{"event": "result", "value": 7}\n')
+        process.exit(0)
+
+    async def go() -> Any:
+        async with answering_logins(noisy) as port, ssh_ground(host(port), seconds=10.0) as ground:
+            return await ground.run("command", {}, run="run-noisy", seconds=30.0)
+
+    assert asyncio.run(go()) == 7
+
+
+def test_a_host_has_so_many_connections_at_once_and_no_more() -> None:
+    open_now = most = 0
+
+    class Counting(asyncssh.SSHServer):
+        def auth_completed(self) -> None:
+            nonlocal open_now, most
+            open_now += 1
+            most = max(most, open_now)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            nonlocal open_now
+            open_now -= 1
+
+    async def visit(port: int) -> None:
+        async with ssh_ground(host(port), seconds=20.0):
+            await asyncio.sleep(0.2)
+
+    async def go() -> None:
+        async with answering_logins(lambda _: asyncio.sleep(0), server_factory=Counting) as port:
+            await asyncio.gather(*(visit(port) for _ in range(3 * CONNECTIONS_PER_HOST)))
+
+    asyncio.run(go())
+    assert most == CONNECTIONS_PER_HOST
+
+
+def test_waiting_for_a_place_ends_with_its_seconds_and_takes_none() -> None:
+    async def go() -> Reason:
+        async with answering_logins(lambda _: asyncio.sleep(0)) as port:
+            held = [ssh_ground(host(port), seconds=10.0) for _ in range(CONNECTIONS_PER_HOST)]
+            for ground in held:
+                await ground.__aenter__()
+            told = await lost(host(port), seconds=0.3)
+            for ground in held:
+                await ground.__aexit__(None, None, None)
+            async with ssh_ground(host(port), seconds=10.0):
+                return told.reason
+
+    assert asyncio.run(go()) is Reason.DEADLINE_SPENT
+
+
+def test_the_private_key_stands_in_no_log_line(sshd: Sshd, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        run_there(sshd.spec(), a_command("true"))
+    assert not [line for line in sshd.key.splitlines() if line in caplog.text]
