@@ -81,7 +81,7 @@ def _scalar(hint: Any, value: object) -> tuple[bool, Any]:
         return isinstance(value, bool), value
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False, None
-    if not math.isfinite(value) or abs(value) > LARGEST_NUMBER:
+    if abs(value) > LARGEST_NUMBER or not math.isfinite(value):
         return False, None
     return True, hint(value)
 

@@ -23,9 +23,13 @@ import sys
 import threading
 import time
 
-SMI_SECONDS = 8.0  # a healthy nvidia-smi takes 1 to 3 s; a hung driver never answers
-SHELL_SECONDS = 12.0  # login shells may initialise conda
-PART_SECONDS = 15.0
+# Shares of the request's seconds (30 by default), so that an answer always comes before the deadline.
+TOOL_SHARE = 0.25  # a healthy nvidia-smi takes 1 to 3 s; a hung driver never answers
+MORE_SHARE = 0.1  # for the further questions, once it has answered
+SHELL_SHARE = 0.4  # login shells may initialise conda
+PARTS_SHARE = 0.5
+LAST_SHARE = 0.15
+TERM_SECONDS = 0.5
 MAX_TEXT = 65536  # characters kept of a tool's output
 MAX_ENVIRONMENT = 262144  # bytes
 MAX_LISTENERS = 256
@@ -35,22 +39,17 @@ MAX_VALUE = 500
 FIRST_PID_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO of Linux: there all processes have their pid
 MAX_FILES = 20000  # names looked at in one site-packages
 
-GPU_FIELDS = (
-    "index,uuid,name,memory.total,memory.used,memory.free,utilization.gpu,driver_version,mig.mode.current"
-)
+PARTS = ("system", "memory", "smi", "ports", "environment", "team", "conda", "disks", "processes")
+GPUS = "index,uuid,name,memory.total,memory.used,memory.free,utilization.gpu,driver_version,mig.mode.current"
+APPS = "gpu_uuid,pid,used_memory,process_name"
+CSV = "--format=csv,noheader,nounits"
+ROCM = "--showproductname --showmeminfo vram --showuse --showdriverversion --showpids --json"
 TOOLS = {
-    "nvidia_gpus": ["nvidia-smi", "--query-gpu=" + GPU_FIELDS, "--format=csv,noheader,nounits"],
-    "nvidia_apps": [
-        "nvidia-smi",
-        "--query-compute-apps=gpu_uuid,pid,used_memory,process_name",
-        "--format=csv,noheader,nounits",
-    ],
+    "nvidia_gpus": ["nvidia-smi", "--query-gpu=" + GPUS, CSV],
+    "nvidia_apps": ["nvidia-smi", "--query-compute-apps=" + APPS, CSV],
     "nvidia_list": ["nvidia-smi", "-L"],
     "nvidia_head": ["nvidia-smi"],
-    "rocm": [
-        *("rocm-smi", "--showproductname", "--showmeminfo", "vram", "--showuse"),
-        *("--showdriverversion", "--showpids", "--json"),
-    ],
+    "rocm": ["rocm-smi", *ROCM.split()],
     "npu": ["npu-smi", "info"],
 }
 PROCESS_LISTS = ("nvidia_apps", "rocm", "npu")
@@ -90,33 +89,39 @@ for name in %r:
 told = {"path": sys.executable, "version": sys.version.split()[0], "packages": found}
 print("PREFLIGHT" + json.dumps(told))
 """ % (PACKAGES,)
-ACTIVATE = 'if [ -n "$PREFLIGHT_ACTIVATE" ]; then eval "$PREFLIGHT_ACTIVATE" >/dev/null 2>&1; fi; '
+LOGIN = r"""
+if [ -n "$PREFLIGHT_ACTIVATE" ]; then eval "$PREFLIGHT_ACTIVATE" >/dev/null 2>&1; fi
+printf 'PREFLIGHT\0'; env -0; printf 'PREFLIGHT\1'
+exec "$PREFLIGHT_PYTHON" -c "$PREFLIGHT_ASK"
+"""
 
 
 def main(request, tell):
     """Tell the clock at once (UTC seconds), then return all parts by name."""
     tell("time", utc=time.time())
+    seconds = request["seconds"]
     parts = {
-        "system": lambda: read_system(),
-        "memory": lambda: read_memory(),
+        "system": read_system,
+        "memory": read_memory,
         "smi": lambda: read_tools(request),
-        "ports": lambda: read_ports(),
-        "team": lambda: read_team(request),
-        "environment": lambda: read_environment(request),
-        "conda": lambda: read_conda(),
-        "python": lambda: read_own_python(),
+        "ports": read_ports,
+        "login": lambda: read_login(request),
+        "conda": read_conda,
     }
-    found, failed = side_by_side(parts, PART_SECONDS)
-    homes = {item["name"]: item["value"] for item in found.get("environment") or []}
-    folders = {"disks": lambda: read_disks(request, homes)}
-    if found.get("smi"):
-        folders["processes"] = lambda: read_processes(found["smi"])
-    more, also = side_by_side(folders, 5.0)
-    return dict(found, **more, failed=sorted(failed + also))
+    found = side_by_side(parts, PARTS_SHARE * seconds)
+    found.update(found.pop("login", {}))
+    known = {item["name"]: item["value"] for item in found.get("environment", [])}
+    last = {
+        "disks": lambda: read_disks(request, known),
+        "processes": lambda: read_processes(found.get("smi", {})),
+    }
+    found.update(side_by_side(last, LAST_SHARE * seconds))
+    found["python"] = {"path": sys.executable, "version": platform.python_version()}
+    return dict(found, failed=[name for name in PARTS if name not in found])
 
 
 def side_by_side(parts, seconds):
-    """Run all at once; return what ended in time and the names of what did not or failed."""
+    """Run all at once; return by name what ended in time and well."""
     found = {}
 
     def run_one(name):
@@ -131,8 +136,7 @@ def side_by_side(parts, seconds):
         thread.start()
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
-    kept = dict(found)
-    return kept, [name for name in parts if name not in kept]
+    return dict(found)
 
 
 def capture(argv, run, seconds, env=None, cwd=None):
@@ -159,11 +163,22 @@ def capture(argv, run, seconds, env=None, cwd=None):
         state = "ran"
     except subprocess.TimeoutExpired:
         state = "hung"
-        os.killpg(process.pid, signal.SIGKILL)  # without waiting: stuck in the driver, it cannot die
+        give_up(process)
     for reader in readers:
         reader.join(max(0.2, until - time.monotonic()))
     texts = {name: raw.decode("utf-8", "replace")[:MAX_TEXT] for name, raw in kept.items()}
     return dict(texts, state=state, code=process.returncode)
+
+
+def give_up(process):
+    """Ask a whole session to end, so that a shell may take its locks away, then end it; stuck in a driver,
+    it cannot die, and nobody waits for that."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(TERM_SECONDS)
+        except (OSError, subprocess.TimeoutExpired):
+            continue
 
 
 def read_system():
@@ -205,18 +220,17 @@ def read_tools(request):
     run = request["run"]
     path = os.pathsep.join((os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/local/bin", "/opt/rocm/bin"))
 
-    def ask(name):
-        argv = TOOLS[name]
-        place = shutil.which(argv[0], path=path)
-        return capture([place or argv[0], *argv[1:]], run, SMI_SECONDS)
+    def asked(names, seconds):
+        def ask(name):
+            argv = TOOLS[name]
+            return capture([shutil.which(argv[0], path=path) or argv[0], *argv[1:]], run, seconds)
 
-    vendors = ("nvidia_gpus", "rocm", "npu")
-    first, _ = side_by_side({name: lambda name=name: ask(name) for name in vendors}, SMI_SECONDS + 1.5)
-    if first.get("nvidia_gpus", {}).get("state") != "ran":
-        return first
-    others = ("nvidia_apps", "nvidia_list", "nvidia_head")
-    more, _ = side_by_side({name: lambda name=name: ask(name) for name in others}, SMI_SECONDS / 2)
-    return dict(first, **more)
+        return side_by_side({name: lambda name=name: ask(name) for name in names}, seconds + 2 * TERM_SECONDS)
+
+    found = asked(("nvidia_gpus", "rocm", "npu"), TOOL_SHARE * request["seconds"])
+    if found.get("nvidia_gpus", {}).get("state") == "ran":
+        found.update(asked(("nvidia_apps", "nvidia_list", "nvidia_head"), MORE_SHARE * request["seconds"]))
+    return found
 
 
 def read_processes(tools):
@@ -324,8 +338,7 @@ def holders_of(sockets):
 
 
 def described(address, port, uid, pid):
-    traits = traits_of(pid) if pid else []
-    name = name_of(pid) if pid else ""
+    name, traits = (name_of(pid), traits_of(pid)) if pid else ("", [])
     owner = user_name(uid)
     return {"address": address, "port": port, "user": owner, "pid": pid, "name": name, "traits": traits}
 
@@ -349,11 +362,13 @@ def traits_of(pid):
     return traits
 
 
-def in_login_shell(request, line):
-    """Run a fixed line in the login shell the team would have, after its activation; its text goes through
-    the environment, so that no list of processes shows it."""
+def read_login(request):
+    """Return what one login shell of the team's finds after its activation: its variables and its Python.
+
+    The texts go through the environment, so that no list of processes shows them.
+    """
     shell = shutil.which("bash") or "/bin/sh"
-    environment = dict(
+    variables = dict(
         os.environ,
         PREFLIGHT_ACTIVATE=request.get("activate") or "",
         PREFLIGHT_PYTHON=request.get("python") or "python3",
@@ -361,36 +376,35 @@ def in_login_shell(request, line):
     )
     workdir = request.get("workdir") or ""
     place = workdir if os.path.isdir(workdir) else None
-    return capture([shell, "-lc", ACTIVATE + line], request["run"], SHELL_SECONDS, environment, place)
-
-
-def read_team(request):
-    """Return the team's Python: path, version and packages, or what went wrong in `complaint`."""
-    answer = in_login_shell(request, 'exec "$PREFLIGHT_PYTHON" -c "$PREFLIGHT_ASK"')
-    _, mark, text = answer["out"].rpartition("PREFLIGHT{")
-    if not mark:
-        return {"complaint": answer["state"] if answer["state"] == "hung" else answer["err"][-MAX_VALUE:]}
-    return json.loads("{" + text)
-
-
-def read_own_python():
-    return {"path": sys.executable, "version": platform.python_version(), "packages": {}}
-
-
-def read_environment(request):
-    """Return the variables that steer model clients, in the plain session and in the login shell."""
-    answer = in_login_shell(request, r"printf 'PREFLIGHT\0'; exec env -0")
+    argv = [shell, "-lc", LOGIN]
+    answer = capture(argv, request["run"], SHELL_SHARE * request["seconds"], variables, place)
     _, mark, text = answer["out"].partition("PREFLIGHT\0")
     if not mark:
-        raise ValueError("The login shell did not answer.")
+        complaint = answer["state"] if answer["state"] == "hung" else answer["err"][-MAX_VALUE:]
+        return {"team": {"complaint": complaint}}
+    environment, _, python = text.rpartition("PREFLIGHT\1")
+    return {"environment": variables_in(environment), "team": team_in(python, answer)}
+
+
+def team_in(text, answer):
+    """Return path, version and packages of the team's Python, or its complaint."""
+    _, mark, told = text.rpartition("PREFLIGHT{")
+    if mark:
+        return json.loads("{" + told)
+    return {"complaint": "hung" if answer["state"] == "hung" else answer["err"][-MAX_VALUE:].strip()}
+
+
+def variables_in(text):
+    """Return the variables that steer model clients, of the login shell and of the plain session."""
     login = dict(item.split("=", 1) for item in text.split("\0") if "=" in item)
     found = []
     for name in PLAIN + ADDRESSES + SECRETS:
         if name in login or name in os.environ:
             value = login.get(name, os.environ.get(name, ""))
-            item = {"name": name, "value": shown(name, value), "length": len(value)}
-            item["where"] = "both" if name in login and name in os.environ else "login"
-            found.append(item if name in login else dict(item, where="session"))
+            where = (
+                "both" if name in login and name in os.environ else "login" if name in login else "session"
+            )
+            found.append({"name": name, "value": shown(name, value), "length": len(value), "where": where})
     return found
 
 
