@@ -21,7 +21,11 @@ MAX_LINE: Final = 1 << 20  # bytes of one event
 MAX_LINES_TOTAL: Final = 8 << 20  # bytes of all events of one program
 MAX_COMPLAINT: Final = 16_384  # bytes kept of what a program says on stderr
 # What goes between the frame and a program that asks for it.
-BEFORE: Final = {"reach": ("shell_environment",), "surroundings": ("shell_environment",)}
+BEFORE: Final = {
+    "reach": ("shell_environment",),
+    "surroundings": ("shell_environment",),
+    "client": ("shell_environment",),
+}
 GRACE_SECONDS: Final = 6.0  # past its own deadline a program is given up
 
 Heard = Callable[[Mapping[str, Any]], None]
@@ -97,7 +101,7 @@ async def listen(read_line: Callable[[], Awaitable[bytes]], heard: Heard | None)
             raise GroundLost(Reason.DEADLINE_SPENT, {})
         if event["event"] == "fault":
             raise GroundLost(Reason.ENGINE_FAULT, {"error": f"{event.get('error')}: {event.get('text')}"})
-        if heard is not None:
+        if heard is not None and event["event"] != "up":
             heard(event)
 
 

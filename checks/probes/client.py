@@ -14,9 +14,10 @@ from checks.egress import evidence_of, reach
 from checks.hosts import Ground, GroundLost
 from checks.keys import describe
 from checks.outcome import Evidence, FailureKind, Rung, Status, Step
-from checks.probes.asking import Ask, Found, broken_step, status_of
+from checks.probes.asking import Ask, Found, broken_step, lost_step, status_of
 from checks.probes.chat import ANSWER_TOKENS, NEW_NAME, OLD_NAME, PROMPT
 from checks.probes.client_story import Story, answer_alone, failure_alone
+from checks.probes.places import where_of
 from checks.reason import Reason
 from checks.spec import ClientSpec, EndpointKind, HostSpec, LaneKind, LaneSpec, Recipe, Where
 from checks.verdict import classify
@@ -69,9 +70,10 @@ async def client(ask: Ask) -> Found:
     if not spec.model:
         return Found((_not_asked(spec, Reason.MODEL_MISSING),))
     steps: list[Step] = []
-    if spec.host is None or spec.where is not Where.HOST:
+    where = where_of(spec)
+    if where is Where.WORKER or where is Where.BOTH:
         steps += await _on_worker(ask)
-    if spec.host is not None and spec.where is not Where.WORKER:
+    if spec.host is not None and where is not Where.WORKER:
         steps += await _on_host(ask.after(sum(step.tokens for step in steps)), spec.host)
     return Found(tuple(steps) or (Step(Rung.SDK, "sdk", Status.NOT_TESTABLE, place=spec.place),))
 
@@ -114,7 +116,7 @@ async def _on_host(ask: Ask, host: HostSpec) -> list[Step]:
     try:
         ground = await ask.host()
     except GroundLost as lost:
-        return [_lost(lost, "sdk", ask.host_place, 0.0)]
+        return [lost_step(Rung.SDK, "sdk", lost, ask.host_place)]
     steps: list[Step] = []
     for name in CLIENTS_OF[ask.spec.lane]:
         trial = Trial(
@@ -154,7 +156,8 @@ async def _ask_once(ask: Ask, trial: Trial, parameter: str) -> Step:
             PROGRAM, _request(ask, trial, parameter), run=ask.spec.id, seconds=ask.seconds()
         )
     except GroundLost as lost:
-        return _lost(lost, trial.step, trial.place, (monotonic() - begun) * 1000)
+        step = lost_step(Rung.SDK, trial.step, lost, trial.place)
+        return replace(step, duration_ms=(monotonic() - begun) * 1000)
     story = Story(trial.client.name, told if isinstance(told, dict) else {})
     step = _judged(ask.spec, trial, story, story.evidence(ask.spec, parameter, ANSWER_TOKENS))
     return replace(step, duration_ms=(monotonic() - begun) * 1000, place=trial.place)
@@ -259,18 +262,3 @@ def _said(story: Story) -> dict[str, str]:
     if story.text("lost") or story.is_silent:
         said["complaint"] = str(story.told.get("complaint") or "").strip()[-MAX_COMPLAINT:]
     return {name: value for name, value in said.items() if value}
-
-
-def _lost(lost: GroundLost, name: str, place: str, duration_ms: float) -> Step:
-    """The machine could not be used: nothing is said of the lane."""
-    evidence = Evidence(method="", failure=lost.failure) if lost.failure else None
-    return Step(
-        rung=Rung.SDK,
-        name=name,
-        status=Status.NOT_TESTABLE,
-        reason=lost.reason,
-        say=lost.say,
-        evidence=evidence,
-        duration_ms=duration_ms,
-        place=place,
-    )

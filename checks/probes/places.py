@@ -30,7 +30,7 @@ def from_places(rung: Rung, first_step: str, probe: Probe) -> Probe:
 
     @wraps(probe)
     async def ask_there(ask: Ask) -> Found:
-        where = _where(ask.spec)
+        where = where_of(ask.spec)
         if where is None:
             say = {"host": ask.spec.host.name if ask.spec.host else ""}
             return Found((Step(rung, first_step, Status.NOT_TESTABLE, Reason.LANE_LIVES_ON_HOST, say=say),))
@@ -43,7 +43,7 @@ def from_places(rung: Rung, first_step: str, probe: Probe) -> Probe:
     return ask_there
 
 
-def _where(spec: LaneSpec) -> Where | None:
+def where_of(spec: LaneSpec) -> Where | None:
     """From where the lane is asked; None where only the host could ask, and only the worker may.
 
     An address of the host's loopback means another machine to the worker, unless both are one.

@@ -3,7 +3,7 @@
 The bundle comes on a pipe, and the user's kind of shell reads it, so that exactly what was exported is
 what the client sees; neither it nor the key is ever an argument or a file.
 """
-# ruff: noqa: F821 - start and end_all stand in frame.py, which is sent before this
+# ruff: noqa: F821 - start and end_all stand in frame.py, shell_environment in its file; both go before this
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def main(request, tell):
     process = start(
         shell_of(request, bundle_read, told_write),
         run=request["run"],
+        env=shell_environment(request["run"]) if request["login"] else None,
         cwd=workdir,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -55,16 +56,15 @@ def main(request, tell):
 
 
 def shell_of(request, bundle, told):
-    """The shell's arguments: a login shell where the team's own environment is wanted."""
+    """The shell's arguments: bash for a lead's line, which may need it, else the plainest there is."""
     script = ""
     if request["activate"]:
         script += ACTIVATE % (request["activate"], LOST % ("activate", told))
     script += FIND % (LOST % ("python", told)) + LOAD % bundle
-    shell = (shutil.which("bash") if request["login"] else None) or "/bin/sh"
+    shell = (shutil.which("bash") if request["activate"] else None) or "/bin/sh"
     isolated = [] if request["login"] else ["-I"]
-    options = ["-l"] if request["login"] else []
     python = os.path.expanduser(request["python"])
-    return [shell, *options, "-c", script, python, *isolated, "-B", "-c", request["inside"], str(told)]
+    return [shell, "-c", script, python, *isolated, "-B", "-c", request["inside"], str(told)]
 
 
 def in_background(target, *arguments):
