@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from panel.history.hosts import host_page, hosts_page
 from panel.history.lane import lane_page
 from panel.history.overview import newest_change, overview, sweep
-from panel.history.run import offered_base_url, run_view
+from panel.history.places import compare
+from panel.history.run import offered_base_url, run_output, run_view
 from panel.history.shapes import (
     KINDS,
     BoardRow,
@@ -23,6 +25,18 @@ from panel.history.shapes import (
     Strip,
     Sweep,
 )
+from panel.history.shapes_hosts import (
+    Comparison,
+    Hop,
+    HostFinding,
+    HostPage,
+    HostRow,
+    LeftoverView,
+    OutputPiece,
+    PlaceView,
+    ReadingRow,
+    RecipeRow,
+)
 from panel.history.strips import RANGES
 from panel.rollups import WORST_FIRST
 
@@ -33,22 +47,36 @@ __all__ = [
     "BoardRow",
     "Cell",
     "Changed",
+    "Comparison",
     "EvidenceView",
     "Finding",
     "Happened",
+    "Hop",
+    "HostFinding",
+    "HostPage",
+    "HostRow",
     "LaneNow",
     "LanePage",
+    "LeftoverView",
+    "OutputPiece",
     "Overview",
+    "PlaceView",
     "Point",
+    "ReadingRow",
+    "RecipeRow",
     "RunView",
     "RungView",
     "StepView",
     "Strip",
     "Sweep",
+    "compare",
+    "host_page",
+    "hosts_page",
     "lane_page",
     "newest_change",
     "offered_base_url",
     "overview",
+    "run_output",
     "run_view",
     "sweep",
 ]

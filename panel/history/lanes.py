@@ -14,13 +14,14 @@ from panel.models import Lane, Profile, Run, Team
 STALE_AFTER = 2  # intervals
 OPEN = (Run.State.QUEUED, Run.State.RUNNING)
 RUNGS = range(1, 6)
+SHALLOW = 2  # the highest rung of a plain climb
 PIPS = {"ok": "pass", "degraded": "warn", "down": "fail", "not_testable": "nt"}
 FIELDS = (
     "pk", "kind", "in_use", "model", "endpoint__name", "endpoint__code",
     "profile__code", "profile__name", "profile__environment", "profile__generation", "profile__version",
     "profile__model", "profile__endpoint__name", "profile__endpoint__code",
     "check_order", "check_order__interval_s", "check_order__down_k", "check_order__down_n",
-    "check_order__paused_at",
+    "check_order__paused_at", "check_order__top_rung", "now__passed", "now__upper_at",
     "now__state", "now__since", "now__status", "now__rung", "now__reason", "now__latency_ms",
     "now__evidence_at", "now__recent", "now__last_run__code",
 )  # fmt: skip
@@ -71,7 +72,7 @@ def lane_now(row: LaneRow, now: datetime, *, running: bool, p95_ms: int | None) 
         recovering=row["now__state"] == "down" and recent[-1:] in ("o", "g"),
         running=running,
         interval_s=row["check_order__interval_s"] or 0,
-        pips=_pips(row["now__status"] or "", row["now__rung"], running),
+        pips=_pips(row["now__status"] or "", row["now__rung"], running, _passed_above(row)),
         last_run_code=row["now__last_run__code"] or "",
         endpoint_code=row[f"{inherited}endpoint__code"] or "",
         generation=row["profile__generation"],
@@ -113,11 +114,26 @@ def _failures(recent: str, window: int) -> int:
     return told[-window:].count("d") if recent.endswith("d") else 0
 
 
-def _pips(status: str, rung: int | None, running: bool) -> tuple[str, str, str, str, str]:
+def _passed_above(row: LaneRow) -> set[int]:
+    """Return the rungs above the second that the last deep climb passed: plain ones do not ask them."""
+    passed, upper_at = row["now__passed"] or {}, row["now__upper_at"]
+    if upper_at is None or row["now__status"] not in ("ok", "degraded"):
+        return set()
+    above = range(SHALLOW + 1, (row["check_order__top_rung"] or SHALLOW) + 1)
+    return {
+        rung for rung in above if (at := passed.get(str(rung))) and datetime.fromisoformat(at) >= upper_at
+    }
+
+
+def _pips(
+    status: str, rung: int | None, running: bool, above: Collection[int] = ()
+) -> tuple[str, str, str, str, str]:
     marks = ["none"] * len(RUNGS)
     if rung is not None and status in PIPS:
         marks[: rung - 1] = ["pass"] * (rung - 1)
         marks[rung - 1] = PIPS[status]
+        for each in above:
+            marks[each - 1] = "pass" if each > rung else marks[each - 1]
     elif running:
         marks[0] = "run"
     first, second, third, fourth, fifth = marks

@@ -8,9 +8,11 @@ from typing import Any
 
 from checks.outcome import SUPPORTING_STEPS
 from panel.history.shapes import Changed, EvidenceView, RungView, RunView, StepView
-from panel.models import LaneState, Run, RunSteps
+from panel.history.shapes_hosts import LeftoverView, OutputPiece
+from panel.models import LaneState, Leftover, Run, RunOutput, RunSteps
 
 RUNGS = (1, 2, 3, 4, 5)
+DRY = 4  # the lowest rung that starts something elsewhere
 PHASES = ("dns", "connect", "tls", "wait", "transfer")
 PASSED = ("ok", "degraded")
 # The steps that every climb of a rung has; what they saw is the rung's one line.
@@ -22,7 +24,7 @@ Plain = dict[str, Any]
 
 
 def run_view(run: Run) -> RunView:
-    """Return the run: at most four queries, three for a run that passed."""
+    """Return the run: at most four queries, three for a run that passed; a deep one costs two more."""
     row = Run.objects.select_related("check_order__lane__profile", "asked_by").get(pk=run.pk)
     kept = RunSteps.objects.filter(run=run).values_list("steps", flat=True).first()
     lane = row.check_order.lane
@@ -56,7 +58,25 @@ def run_view(run: Run) -> RunView:
         steps_kept=kept is not None,
         changed=_changed(row, kept or []),
         offered_base_url=offered_base_url(kept or []),
+        top_rung=row.top_rung,
+        host_name=row.host_name,
+        output_pieces=row.output.count() if row.top_rung > 2 else 0,
+        leftover=_leftover(row),
     )
+
+
+def run_output(run: Run, after: int = 0) -> tuple[OutputPiece, ...]:
+    """Return what the run's command printed, piece after piece, after that number: one query."""
+    rows = RunOutput.objects.filter(run=run, number__gt=after).order_by("number")
+    return tuple(OutputPiece(row.number, row.at, row.text) for row in rows)
+
+
+def _leftover(run: Run) -> LeftoverView | None:
+    """Return what became of what an interrupted dry run left; a run that is under way left nothing yet."""
+    if run.top_rung < DRY or run.state != Run.State.MISSED:
+        return None
+    row = Leftover.objects.filter(run=run).first()
+    return LeftoverView(row.tries, row.next_try_at, row.settled_at) if row else None
 
 
 def offered_base_url(steps: Sequence[Plain]) -> str:
@@ -83,6 +103,7 @@ def _rung(run: Run, number: int, steps: list[Plain], passed: str) -> RungView:
         last_passed_at=datetime.fromisoformat(passed) if passed else None,
         steps=tuple(_step(step) for step in own),
         evidence=_evidence(evidence) if evidence else None,
+        places=tuple(dict.fromkeys(step.get("place") or run.place for step in own)),
     )
 
 
@@ -104,7 +125,8 @@ def _decisive(steps: Sequence[Plain]) -> Plain | None:
 
 def _status_from_row(run: Run, number: int) -> str:
     """Return what the row alone tells of a rung."""
-    if run.state != Run.State.DONE or run.rung is None or number > run.check_order.top_rung:
+    asked_for = max(run.top_rung, run.check_order.top_rung if run.status not in PASSED else 0)
+    if run.state != Run.State.DONE or run.rung is None or number > asked_for:
         return ""
     if number == run.rung:
         return run.status
@@ -123,6 +145,7 @@ def _step(step: Plain) -> StepView:
         say=step.get("say", {}),
         duration_ms=step.get("duration_ms", 0.0),
         tokens=step.get("tokens", 0),
+        place=step.get("place", ""),
     )
 
 

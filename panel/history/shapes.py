@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from panel.history.shapes_hosts import LeftoverView
+
 KINDS = ("agent", "replay", "rollout")
 
 
@@ -185,7 +187,8 @@ class EvidenceView:
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """One question of a run and its answer."""
+    """One question of a run and its answer. `place` is where it was asked: a zone's name, or "host:" and the
+    host's; empty for the run's own place."""
 
     rung: int
     name: str
@@ -195,6 +198,7 @@ class StepView:
     say: Mapping[str, str]
     duration_ms: float
     tokens: int
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +207,7 @@ class RungView:
 
     `status` is empty when the rung is no part of the check or the run is not done; `phases` holds
     (phase, milliseconds) in the order of the wire; `last_passed_at` is the lane's, None for never.
-    `evidence` is that of the step that decided the rung.
+    `evidence` is that of the step that decided the rung. `places` are those that its steps were asked from.
     """
 
     number: int
@@ -215,6 +219,7 @@ class RungView:
     last_passed_at: datetime | None
     steps: tuple[StepView, ...]
     evidence: EvidenceView | None
+    places: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +243,10 @@ class RunView:
     """One run. `state` is queued, running, done or missed. `steps` is empty and the rungs carry no
     evidence once the full steps were pruned (`steps_kept` False). `changed` is None for a pass, and
     where nothing differs or no earlier pass is known. `offered_base_url` is the neighbour of the base URL
-    that answered as an API, empty when none was searched or found."""
+    that answered as an API, empty when none was searched or found. `top_rung` is how far the climb might go,
+    `host_name` the host that it went to; `output_pieces` counts what a command printed
+    (`panel.history.run_output`); `leftover` is None unless its worker died in a dry run. The
+    steps of a deep run are kept while it is under way."""
 
     code: str
     state: str
@@ -266,6 +274,10 @@ class RunView:
     steps_kept: bool = False
     changed: Changed | None = None
     offered_base_url: str = ""
+    top_rung: int = 2
+    host_name: str = ""
+    output_pieces: int = 0
+    leftover: LeftoverView | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ sequences as they are. `panel.history.run` reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from checks.outcome import Certificate, Evidence, Failure, Step, Timings
@@ -70,8 +70,17 @@ def _evidence(evidence: Evidence) -> Plain:
             "addresses": list(evidence.addresses[:LISTED]),
             "certificate": evidence.certificate and _certificate(evidence.certificate),
             "timings": _timings(evidence.timings),
+            "proxy": _proxy(evidence),
         }
     )
+
+
+def _proxy(evidence: Evidence) -> str:
+    """Return the variable that led through a proxy, and the proxy, as the place's environment has them."""
+    variable, environment = evidence.context.get("by_variable"), evidence.context.get("env")
+    if not isinstance(variable, str) or not isinstance(environment, Mapping):
+        return ""
+    return f"{variable}={environment.get(variable, '')}"[:TEXT_KEPT]
 
 
 def _failure(failure: Failure) -> Plain:
