@@ -59,19 +59,25 @@ def stamp_of(folder: Path) -> Mapping[str, object] | None:
 
 
 def ensure(
-    folder: Path, wanted: Sequence[str], *, seconds: float = INSTALL_SECONDS, about: Mapping[str, str] = {}
+    folder: Path,
+    wanted: Sequence[str],
+    *,
+    seconds: float = INSTALL_SECONDS,
+    about: Mapping[str, str] = {},
+    python: str = "",
 ) -> Path:
     """Make the environment unless it is there, and return its interpreter.
 
     `wanted` are arguments of `pip install`, to which wheels alone are allowed; `seconds` bounds each step;
-    `about` goes into its record beside the packages it got. One installation at a time in one parent
+    `about` goes into its record beside the packages it got; `python` is the interpreter it is made with, this
+    one's own where empty. One installation at a time in one parent
     folder, over all processes. Raises CannotInstall.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _alone(folder.parent, seconds):
         if stamp_of(folder) is None:
             _clear(folder)
-            _make(folder, wanted, seconds, about)
+            _make(folder, wanted, seconds, about, python or _base_python())
     return python_in(folder)
 
 
@@ -105,10 +111,10 @@ def _clear(folder: Path) -> None:
         shutil.rmtree(left, ignore_errors=True)
 
 
-def _make(folder: Path, wanted: Sequence[str], seconds: float, about: Mapping[str, str]) -> None:
+def _make(folder: Path, wanted: Sequence[str], seconds: float, about: Mapping[str, str], python: str) -> None:
     fresh = folder.with_name(MAKING + secrets.token_hex(4))
     try:
-        _run([_base_python(), "-m", "venv", "--without-pip", str(fresh)], seconds)
+        _run([python, "-m", "venv", "--without-pip", str(fresh)], seconds)
         _run([*_installer(fresh), "--only-binary", ":all:", *wanted], seconds)
         packages = _run([str(python_in(fresh)), "-I", "-c", _FREEZE], FREEZE_SECONDS).split()
         (fresh / STAMP).write_text(json.dumps({**about, "packages": packages}, indent=1), "utf-8")

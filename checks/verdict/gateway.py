@@ -129,16 +129,19 @@ def backend_down(view: View) -> Reason | None:
 
 
 def lightning_says(view: View) -> Reason | None:
-    """What an Agent-Lightning 1.x gateway says of itself on a call that Preflight made through it, and what
-    the server behind it says to a caller without a key (the context tells which of the two answered)."""
+    """What an Agent-Lightning 1.x gateway says of itself on a call through it that it did not record, and
+    what the server behind it says to a caller without a key (the context tells which of the two answered).
+
+    It records what its model server answered, so that a 503 of its own can only mean that it has none.
+    """
     if view.flag("called_by_gateway") is True and view.status in (401, 403):
         return Reason.GATEWAY_DROPS_KEY
     if view.flag("through_gateway") is not True:
         return None
     if view.status == 429 and view.answer.headers.get("x-agl-paused"):
         return Reason.GATEWAY_PAUSED
-    none_registered = view.status == 503 and "no servers available for model" in view.answer.said
-    return Reason.MODEL_NO_CHANNEL if none_registered else None
+    without_server = view.status == 503 and view.answer.form is not Form.HTML
+    return Reason.MODEL_NO_CHANNEL if without_server else None
 
 
 LIGHTNING: tuple[Rule, ...] = (lightning_says,)

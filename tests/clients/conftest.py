@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients import environments, proxy
+from tests.clients import agl, environments, interpreters, proxy
 from tests.parts import require
 
 
@@ -42,4 +42,19 @@ def litellm_python() -> Path:
 def litellm_proxy(litellm_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[proxy.Proxy]:
     """The real litellm proxy on loopback, with a master key and one mocked model."""
     with proxy.running(litellm_python, tmp_path_factory.mktemp("litellm")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def agl_python() -> Path:
+    """The interpreter of an environment that holds the real `agentlightning` 1.x, which wants 3.12."""
+    newer = interpreters.newer_python()
+    require(newer, f"Python 3.12 or newer ({interpreters.NAMED_BY} names one)")
+    return _python(lambda name: environments.python_of(name, python=newer), "agl", "agentlightning")
+
+
+@pytest.fixture(scope="session")
+def gateway(agl_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[agl.Gateway]:
+    """A real Agent-Lightning 1.x gateway on loopback, with a key."""
+    with agl.running(agl_python, tmp_path_factory.mktemp("gateway")) as started:
         yield started

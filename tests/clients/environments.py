@@ -10,20 +10,26 @@ from checks.clients.environments import INSTALL_SECONDS, digest, ensure
 __all__ = ["HERE", "KEPT_IN", "CannotInstall", "python_of", "python_of_library"]
 
 HERE = Path(__file__).resolve().parent
+# Published as source alone; pure Python, of Hydra's own.
+WITHOUT_WHEELS = {"agl": "antlr4-python3-runtime"}
 KEPT_IN = HERE.parents[1] / "var" / "clients"
 
 
-def python_of(name: str, *, find_links: str = "", seconds: float = INSTALL_SECONDS) -> Path:
+def python_of(name: str, *, find_links: str = "", seconds: float = INSTALL_SECONDS, python: str = "") -> Path:
     """The interpreter of the environment that `<name>.lock` describes, made when it is not there yet.
 
     `find_links` names a folder or page with wheels that the index lacks; `seconds` bounds each step of
-    the installation. Raises CannotInstall. Safe to call from several processes at once.
+    the installation; `python` is the interpreter to make it with, this one's own where empty. Raises
+    CannotInstall. Safe to call from several processes at once.
     """
     lock = HERE / f"{name}.lock"
     wanted = ["--no-deps", "--require-hashes", "-r", str(lock)]
+    if name in WITHOUT_WHEELS:
+        wanted += ["--no-binary", WITHOUT_WHEELS[name]]
     if find_links:
         wanted += ["--find-links", find_links]
-    return ensure(KEPT_IN / f"{name}-{digest(lock.read_text())}", wanted, seconds=seconds)
+    folder = KEPT_IN / f"{name}-{digest(lock.read_text() + python)}"
+    return ensure(folder, wanted, seconds=seconds, python=python)
 
 
 def python_of_library(text: str) -> Path:

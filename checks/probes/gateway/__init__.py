@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checks.probes.gateway.controller import controller_run
 from checks.probes.gateway.door import Door
 from checks.probes.gateway.dry_run import gateway_dry_run
 from checks.probes.gateway.rollouts import (
@@ -19,6 +20,7 @@ __all__ = [
     "Purpose",
     "RolloutRefused",
     "channel_by_kind",
+    "controller_run",
     "gateway_channel",
     "gateway_dry_run",
     "remove_rollouts",

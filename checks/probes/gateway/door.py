@@ -8,18 +8,20 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from checks.egress import Exchange, exchange
-from checks.outcome import Evidence
+from checks.outcome import Evidence, Rung, Step
+from checks.probes.asking import Ask, Probe
 from checks.probes.chat import key_context, lane_evidence, lane_headers
 from checks.probes.completion import read_json
 from checks.probes.gateway.paths import gateway_root
-from checks.spec import EndpointKind, LaneSpec
+from checks.probes.places import from_places
+from checks.spec import EndpointKind, LaneSpec, Where
 
 CALL_SECONDS: Final = 5.0  # for what the gateway answers by itself
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A gateway as this lane reaches it, from the worker's own network."""
+    """A gateway as this lane reaches it, from wherever the lane is asked."""
 
     spec: LaneSpec
 
@@ -59,6 +61,15 @@ class Door:
         known: Mapping[str, object] = {**key_context(self.spec), **context}
         shown = replace(self.spec, kind=EndpointKind.GATEWAY)
         return lane_evidence(shown, got, {}, known)
+
+
+async def at_one_place(ask: Ask, first_step: str, probe: Probe) -> tuple[Step, ...]:
+    """Return the steps of `probe`, asked from the worker or, where the lane is climbed from its host at all,
+    from there: two dry runs side by side would take each other's rollouts away."""
+    where = Where.HOST if ask.spec.where is Where.BOTH else ask.spec.where
+    one = replace(ask, spec=replace(ask.spec, where=where))
+    found = await from_places(Rung.ROLLOUT, first_step, probe)(one)
+    return tuple(replace(step, place=step.place or ask.spec.place) for step in found.steps)
 
 
 def object_of(got: Exchange) -> Mapping[str, object]:

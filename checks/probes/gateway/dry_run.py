@@ -10,14 +10,14 @@ from dataclasses import replace
 from typing import Final
 
 from checks.outcome import Rung, Status, Step
-from checks.probes.asking import Ask, broken_step
+from checks.probes.asking import Ask, Found, broken_step
 from checks.probes.contracts.question import PROMPT_ROOM
 from checks.probes.gateway.calls import ANSWER_TOKENS, call
-from checks.probes.gateway.door import CALL_SECONDS, Door, objects_of
+from checks.probes.gateway.door import CALL_SECONDS, Door, at_one_place, objects_of
 from checks.probes.gateway.paths import event_path, rollout_path
 from checks.probes.gateway.rollouts import GatewayRollout, Purpose, RolloutRefused, remove_all
 from checks.probes.gateway.state import gateway_state, unless_busy
-from checks.probes.gateway.triplets import Judged, judge_calls, judge_reward
+from checks.probes.gateway.triplets import Judged, judge_calls, judge_reward, triplets_step
 from checks.reason import Reason
 
 TOKENS: Final = 2 * (ANSWER_TOKENS + PROMPT_ROOM)  # what a whole dry run may cost
@@ -29,19 +29,24 @@ async def gateway_dry_run(ask: Ask) -> tuple[Step, ...]:
     """Ask a gateway for what a training run will ask of it; the steps are "gateway_state" and `STEPS`.
 
     A paused or busy gateway is left alone, unless the recipe says "even when busy" of the latter. Costs at
-    most `TOKENS`. What it makes is removed, also when the caller is cancelled meanwhile.
+    most `TOKENS`. What it makes is removed, also when the caller is cancelled meanwhile. Asked from one
+    place, as `at_one_place` chooses.
     """
+    return await at_one_place(ask, "gateway_state", _dry_run)
+
+
+async def _dry_run(ask: Ask) -> Found:
     door = Door(ask.spec)
     state = await gateway_state(ask, door, Rung.ROLLOUT)
     if state.status in (Status.OK, Status.DEGRADED):
         state = await unless_busy(ask, door, state)
     if state.status not in (Status.OK, Status.DEGRADED):
-        return _placed(ask, (state,))
+        return Found((state,))
     if not ask.affords(TOKENS):
         unpaid = Step(Rung.ROLLOUT, "gateway_train", Status.NOT_TESTABLE, Reason.BUDGET_SPENT)
-        return _placed(ask, (state, unpaid))
+        return Found((state, unpaid))
     await remove_all(door)
-    return _placed(ask, (state, *await _through(ask, door)))
+    return Found((state, *await _through(ask, door)))
 
 
 async def _through(ask: Ask, door: Door) -> tuple[Step, ...]:
@@ -108,22 +113,6 @@ async def _triplets(ask: Ask, door: Door, train: GatewayRollout, val: GatewayRol
     return replace(triplets_step("triplets", judged), evidence=evidence)
 
 
-def triplets_step(name: str, judged: list[Judged]) -> Step:
-    """Return the step of these judgements: the first reason found, and the counts of the first call that
-    shows it."""
-    worst = next((one for one in judged if one.reason is not None), None)
-    say = {key: text for one in reversed(judged) for key, text in one.say.items()}
-    say |= worst.say if worst else {}
-    return Step(
-        Rung.ROLLOUT,
-        name,
-        Status.DOWN if worst else Status.OK,
-        worst.reason if worst else None,
-        candidates=(worst.reason,) if worst and worst.reason else (),
-        say=say,
-    )
-
-
 def _removal(rollouts: list[GatewayRollout]) -> Step:
     """Whether the gateway confirmed that nothing of ours is left."""
     left = [rollout.id for rollout in rollouts if not rollout.removed]
@@ -131,7 +120,3 @@ def _removal(rollouts: list[GatewayRollout]) -> Step:
     status = Status.DEGRADED if left else Status.OK
     reason = Reason.ROLLOUTS_LEFT if left else None
     return Step(Rung.ROLLOUT, "gateway_removed", status, reason, say={k: v for k, v in say.items() if v})
-
-
-def _placed(ask: Ask, steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    return tuple(replace(step, place=ask.spec.place) for step in steps)

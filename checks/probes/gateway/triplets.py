@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from checks.outcome import Rung, Status, Step
 from checks.reason import Reason
 
 FIRST_ERROR: Final = 400
@@ -65,6 +66,22 @@ def judge_reward(events: Sequence[Event]) -> Judged:
     say = {"rewards": str(len(rewards)), "reward": str(last)[:40]}
     usable = isinstance(last, (int, float)) and not isinstance(last, bool) and math.isfinite(last)
     return Judged(None if usable else Reason.REWARD_MISSING, say)
+
+
+def triplets_step(name: str, judged: list[Judged]) -> Step:
+    """Return the step of these judgements: the first reason found, and the counts of the first call that
+    shows it."""
+    worst = next((one for one in judged if one.reason is not None), None)
+    say = {key: text for one in reversed(judged) for key, text in one.say.items()}
+    say |= worst.say if worst else {}
+    return Step(
+        Rung.ROLLOUT,
+        name,
+        Status.DOWN if worst else Status.OK,
+        worst.reason if worst else None,
+        candidates=(worst.reason,) if worst and worst.reason else (),
+        say=say,
+    )
 
 
 def failed_call(events: Sequence[Event]) -> Event | None:

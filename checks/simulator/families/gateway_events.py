@@ -52,7 +52,7 @@ def trimmed(event: Mapping[str, Any]) -> dict[str, Any]:
     if event["event_type"] != "model_request":
         return dict(event)
     response = data["response"]
-    choice = next(iter(response.get("choices", [])), {})
+    choice: dict[str, Any] = next(iter(response.get("choices", [])), {})
     told = (choice.get("logprobs") or {}).get("content")
     kept = {
         "prompt_token_ids": response.get("prompt_token_ids", []),
