@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -20,6 +22,7 @@ from tests.checks.local import LOOPBACK
 
 KEY = "sk-canary-agent-0123456789"
 PROJECT = str(Path(__file__).parent / "projects")
+NUMBERS = itertools.count(os.getpid() * 1000)
 HOST = HostSpec("h1", "gpu-a11", "127.0.0.1", "trainer", workdir=PROJECT)
 
 
@@ -34,8 +37,9 @@ def spec_for(base_url: str, name: str, *, key: str = KEY, model: str = "qwen3-8b
     """A lane with the recipe of one sample agent."""
     known: dict[str, Any] = {"agent": name, "agent_deadline": 20.0}
     return LaneSpec(
-        id=f"run-of-{name}", base_url=base_url, model=model, key=Masked(key), host=HOST, egress=LOOPBACK,
-        bundle=bundle(base_url, key, model), recipe=Recipe(**{**known, **recipe}), deadline=60.0,
+        id=f"run-of-{name}-{next(NUMBERS)}", base_url=base_url, model=model, key=Masked(key), host=HOST,
+        egress=LOOPBACK, bundle=bundle(base_url, key, model), recipe=Recipe(**{**known, **recipe}),
+        deadline=60.0,
     )  # fmt: skip
 
 
