@@ -172,7 +172,7 @@ class Told:
 
 SUPPORTING_STEPS = frozenset(
     {
-        *("models", "candidates", "wedge", "negative", "host"),
+        *("models", "candidates", "wedge", "negative", "host", "environment", "proxies"),
         *("responses", "forced_tool", "json_schema", "developer_role", "content_parts", "image"),
         *("template_kwargs", "sampling"),
     }

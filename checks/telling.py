@@ -36,7 +36,12 @@ def _of_bundle(bundle: Masked | None) -> Iterable[Masked]:
         entries = READERS["sh"](bundle.reveal()) if bundle else ()
     except Unreadable:
         return ()
-    return [Masked(entry.text()) for entry in entries if entry.name.upper().endswith(_SECRET_NAMES)]
+    return [Masked(entry.text()) for entry in entries if names_a_secret(entry.name)]
+
+
+def names_a_secret(variable: str) -> bool:
+    """Tell by a variable's name whether it holds a key."""
+    return variable.upper().endswith(_SECRET_NAMES)
 
 
 def _pieces(secret: Masked) -> Iterator[Masked]:
