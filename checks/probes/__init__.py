@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from checks.outcome import Rung
+from checks.probes.agent import agent
 from checks.probes.asking import Ask, Found, Probe
 from checks.probes.client import client
 from checks.probes.contracts import PROMISES
@@ -17,6 +18,7 @@ PROBES: Final[dict[Rung, Probe]] = {
     Rung.NETWORK: from_places(Rung.NETWORK, "resolve", network),
     Rung.CHANNEL: from_places(Rung.CHANNEL, "chat", channel_by_kind),
     Rung.SDK: in_surroundings(client),
+    Rung.AGENT: agent,
 }
 
 __all__ = ["PROBES", "PROMISES", "Ask", "Found", "Probe"]
