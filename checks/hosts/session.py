@@ -20,6 +20,7 @@ from checks.reason import Reason
 from checks.spec import HostSpec
 
 CONNECTIONS_PER_HOST: Final = 4  # at once, of this process
+START_SECONDS: Final = 20.0  # from the login to the program's first word; slow start files of a shell count
 WAIT_SECONDS: Final = 0.05  # between two looks for a free place
 
 _Door = tuple[str, int, str]
@@ -65,7 +66,7 @@ class SshGround:
         try:
             async with asyncio.timeout(seconds + GRACE_SECONDS):
                 async with _process(self.connection, command(self.spec.python)) as process:
-                    return await _conversation(process, text, heard)
+                    return await _Conversation(process).run(text, heard)
         except TimeoutError as error:
             raise GroundLost(Reason.DEADLINE_SPENT, {"host": self.name}) from error
         except (asyncssh.Error, OSError, EOFError) as error:
@@ -79,29 +80,41 @@ def command(python: str) -> str:
     return f"exec {shlex.join((python, '-I', '-B', '-c', BOOT))}"
 
 
-async def _conversation(process: asyncssh.SSHClientProcess[bytes], text: bytes, heard: Heard | None) -> Any:
-    """Send the program and listen to it; one that ends without a word was never run by a Python."""
-    complaint = asyncio.ensure_future(_drained(process.stderr))
-    told = False
+class _Conversation:
+    """One program and what it says. `told` is whether it ever said a word, beside a shell's greetings."""
 
-    async def read_line() -> bytes:
-        nonlocal told
-        line: bytes = await process.stdout.readline()
-        told = told or line.startswith(b"{")
+    def __init__(self, process: asyncssh.SSHClientProcess[bytes]) -> None:
+        self.process = process
+        self.told = False
+        self.starts_by = asyncio.get_running_loop().time() + START_SECONDS
+
+    async def run(self, text: bytes, heard: Heard | None) -> Any:
+        complaint = asyncio.ensure_future(_drained(self.process.stderr))
+        try:
+            self.process.stdin.write(text)
+            return await listen(self._read_line, heard)
+        except GroundLost as lost:
+            if lost.reason is Reason.ANSWER_TOO_LARGE:
+                self.process.close()  # it would only write on
+            if lost.reason is Reason.HOST_DISCONNECTED and not self.told and await self._refused():
+                raise GroundLost(Reason.HOST_PYTHON_MISSING, {"said": _last_line(await complaint)}) from lost
+            raise
+        finally:
+            complaint.cancel()
+
+    async def _read_line(self) -> bytes:
+        try:
+            async with asyncio.timeout_at(None if self.told else self.starts_by):
+                line: bytes = await self.process.stdout.readline()
+        except TimeoutError as error:
+            raise GroundLost(Reason.HOST_SILENT, {}) from error
+        self.told = self.told or line.startswith(b"{")
         return line
 
-    try:
-        process.stdin.write(text)
-        return await listen(read_line, heard)
-    except GroundLost as lost:
-        if lost.reason is not Reason.HOST_DISCONNECTED or told:
-            raise
-        await process.wait_closed()
-        if not process.exit_status:  # None: ended by a signal, or the line broke
-            raise
-        raise GroundLost(Reason.HOST_PYTHON_MISSING, {"said": _last_line(await complaint)}) from lost
-    finally:
-        complaint.cancel()
+    async def _refused(self) -> bool:
+        """Whether the command ended with a status that says so: a signal or a broken line gives none."""
+        await self.process.wait_closed()
+        return bool(self.process.exit_status)
 
 
 async def _drained(stream: asyncssh.SSHReader[bytes]) -> bytes:

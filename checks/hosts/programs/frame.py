@@ -102,6 +102,7 @@ def serve(main):
         tell("overran")
         leave(4)
 
+    tell("up")  # the login and the shell's start files are behind us
     for watch in (watch_line, watch_clock):
         threading.Thread(target=watch, daemon=True).start()
     try:

@@ -7,6 +7,7 @@ import logging
 import shutil
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,12 @@ def a_command(*argv: str, **changes: Any) -> dict[str, Any]:
 
 
 def processes(mark: str) -> list[str]:
-    """Return this machine's processes with the mark among their arguments."""
-    listed = subprocess.run(["pgrep", "-f", mark], capture_output=True, text=True, check=False)
-    return listed.stdout.split()
+    """Return the command lines of this machine's processes that hold the mark."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # gone meanwhile
+            found.append(entry.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
+    return [line for line in found if line.startswith(mark)]
 
 
 async def until_gone(mark: str) -> bool:
@@ -163,7 +167,10 @@ def test_a_host_that_hangs_up_on_a_program_broke_off() -> None:
     assert asyncio.run(go()) is Reason.HOST_DISCONNECTED
 
 
-@pytest.mark.parametrize("line", [b"x" * 8192, b'{"event": "gpu"}\n' * 512], ids=["one line", "many"])
+MANY_LINES = b'{"event": "gpu", "used": "%b"}\n' % (b"9" * 4096)
+
+
+@pytest.mark.parametrize("line", [b"x" * 8192, MANY_LINES], ids=["one line", "many"])
 def test_a_flood_is_cut_off(line: bytes) -> None:
     async def flood(process: asyncssh.SSHServerProcess[bytes]) -> None:
         while not process.stdin.at_eof():
@@ -176,6 +183,20 @@ def test_a_flood_is_cut_off(line: bytes) -> None:
             return (await lost(host(port))).reason
 
     assert asyncio.run(go()) is Reason.ANSWER_TOO_LARGE
+
+
+def test_a_host_that_stalls_after_the_login_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def stall(process: asyncssh.SSHServerProcess[bytes]) -> None:
+        process.stdout.write(b"Welcome!\n")
+        await process.stdin.read()
+        process.exit(0)
+
+    async def go() -> Reason:
+        async with answering_logins(stall) as port:
+            return (await lost(host(port))).reason
+
+    monkeypatch.setattr("checks.hosts.session.START_SECONDS", 0.5)
+    assert asyncio.run(go()) is Reason.HOST_SILENT
 
 
 def test_noise_on_stderr_holds_nothing_up_and_a_banner_is_passed_over() -> None:
