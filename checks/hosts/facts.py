@@ -143,7 +143,7 @@ def facts_from(answer: object, *, skew: float | None = None, error: float = 0.0)
     told = answer if isinstance(answer, Mapping) else {}
     facts = read(HostFacts, {name: part for name, part in told.items() if name != "gpus"})
     visible = facts.system.sees_all and not facts.system.container
-    gpus = read_gpus(told.get("smi"), told.get("processes"), sees_all=visible)
+    gpus = read_gpus(told.get("gpus"), told.get("processes"), sees_all=visible)
     return replace(facts, gpus=read(GpuFacts, asdict(gpus)), clock_skew=skew, skew_error=error)
 
 

@@ -87,7 +87,7 @@ def _driver(facts: HostFacts) -> Iterator[Finding]:
     say = {"state": gpus.state.value, "complaint": gpus.complaint}
     if gpus.state in (Driver.MISMATCH, Driver.HUNG, Driver.BROKEN):
         yield Finding(Reason.GPU_DRIVER_BROKEN, say, Status.DOWN)
-    elif gpus.state in (Driver.ABSENT, Driver.EMPTY) and "smi" not in facts.failed:
+    elif gpus.state in (Driver.ABSENT, Driver.EMPTY) and "gpus" not in facts.failed:
         yield Finding(Reason.GPU_MISSING, say, Status.NOT_TESTABLE)
 
 

@@ -270,7 +270,7 @@ def _known(holder: Holder, processes: Mapping[str, Any], sees_all: bool) -> Hold
     found = processes.get(str(holder.pid), ...)
     if found is None:
         return replace(holder, alive=False if sees_all else None)
-    if not isinstance(found, Mapping):
+    if not isinstance(found, Mapping) or not found:
         return holder
     age = found.get("age")
     return replace(

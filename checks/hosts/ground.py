@@ -25,6 +25,8 @@ BEFORE: Final = {
     "reach": ("shell_environment",),
     "surroundings": ("shell_environment",),
     "client": ("shell_environment",),
+    "agent": ("relay",),
+    "facts": ("gathering", "gpu_tools", "software"),
 }
 GRACE_SECONDS: Final = 6.0  # past its own deadline a program is given up
 

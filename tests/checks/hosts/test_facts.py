@@ -107,6 +107,32 @@ def test_a_zombie_that_holds_memory_is_not_alive(tmp_path: Path):
     assert [holder.alive for holder in facts.gpus.holders] == [False]
 
 
+def test_a_process_that_ended_while_we_looked_holds_nothing(tmp_path: Path):
+    once = tmp_path / "once"
+    once.write_text("GPU-5f1e9a34-7c1d-2d4b-8e3f-0a1b2c3d4e5f, 5000001, 18220, python\n")
+    cases = f"*query-gpu*) cat {DATA / 'nvidia_one.csv'};; *query-compute*) cat {once}; : > {once};;"
+    script(tmp_path / "bin", "nvidia-smi", f'case "$*" in {cases} esac')
+    assert facts_here(tmp_path).gpus.holders == ()
+
+
+@pytest.mark.parametrize(
+    ("argv", "name"),
+    [
+        (("bash", "-s", KEY), "bash"),
+        (("sh", "-c", f"read x; : {KEY}", KEY), "sh"),
+        (("python3", "-X", KEY, "-m", "http.server"), "python3"),
+        (("python3", "-u", "-m", "http.server", KEY), "python3 http.server"),
+        (("/opt/agl/bin/python3.12", "-u", "/w/train.py", f"key={KEY}"), "python3.12 train.py"),
+        (("ray::WorkerDict.actor_rollout_generate", KEY), "ray::WorkerDict.actor_rollout_generate"),
+    ],
+)
+def test_a_process_is_named_without_its_arguments(argv: tuple[str, ...], name: str):
+    spaces: dict[str, Any] = {}
+    exec(source_of("facts").rpartition("serve(main)")[0], spaces)  # noqa: S102 - as a host does
+    spaces["arguments_of"] = lambda pid: list(argv)
+    assert spaces["name_of"](1) == name
+
+
 def test_a_tool_that_hangs_costs_only_its_own_part(tmp_path: Path):
     script(tmp_path / "bin", "nvidia-smi", "trap '' TERM; sleep 600; sleep 600")
     facts = facts_here(tmp_path, seconds=12.0)
@@ -237,7 +263,7 @@ def test_hostile_answers_are_cut_to_shape():
     assert (facts.team.packages, facts.disks, facts.conda) == ({"vllm": "1"}, (), ())
 
 
-@pytest.mark.parametrize("answer", [None, [], "facts", 7, {"smi": "x", "processes": 3, "failed": [1, {}]}])
+@pytest.mark.parametrize("answer", [None, [], "facts", 7, {"gpus": "x", "processes": 3, "failed": [1, {}]}])
 def test_an_answer_of_another_shape_is_empty_facts(answer: object):
     assert replace(facts_from(answer), failed=()) == HostFacts()
 
