@@ -34,7 +34,7 @@ def answered(lane: Server, name: str, **changes: Any) -> Step:
     return run_agent(spec_for(lane.base_url, f"agents:{name}", **changes))["agent_answer"]
 
 
-@pytest.mark.parametrize("program", ["agent", "agent_child"])
+@pytest.mark.parametrize("program", ["agent", "agent_child", "relay"])
 def test_the_program_is_read_by_a_python_of_three_eight(program: str) -> None:
     text = (resources.files("checks.hosts.programs") / f"{program}.py").read_text()
     assert ast.parse(text, feature_version=(3, 8))
