@@ -76,7 +76,9 @@ def read_host(reading_id: int) -> None:
     reading = ledger.start_reading(reading_id, timezone.now())
     spec = briefing.brief_host(reading.host_id) if reading else None
     if reading and spec:
-        ledger.close_reading(reading, checks.look_at(spec, run=reading.code), timezone.now())
+        models = briefing.models_on(reading.host_id)
+        seen = checks.look_at(spec, run=reading.code, models=models)
+        ledger.close_reading(reading, seen, timezone.now())
 
 
 @shared_task

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from checks.hosts.facts import FACTS_SECONDS, read_facts, to_json
 from checks.hosts.findings import findings, worst
+from checks.hosts.fit import read_model
 from checks.hosts.ground import GroundLost
 from checks.hosts.login import offered_key
 from checks.hosts.session import ssh_ground
@@ -18,6 +19,7 @@ from checks.spec import HostSpec
 
 LOGIN_SECONDS: Final = 40.0  # jump hosts included
 OFFER_SECONDS: Final = 20.0
+MOST_MODELS: Final = 4  # folders of one look
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,9 @@ class HostOutcome:
 
     `status` is NOT_TESTABLE where nobody could log in, with the reason; else the worst of the findings, whose
     first gives the reason. `facts` is `checks.hosts.facts.to_json`'s object, None without a login. `findings`
-    are {"reason", "status", "say"}, worst first. `offered_key` is the host key that was shown (one OpenSSH
-    line) where it is not an accepted one; empty otherwise.
+    are {"reason", "status", "say"}, worst first. `models` holds what was found in the folders of models that
+    were asked for (`checks.hosts.fit.ModelFacts` as JSON), by their paths. `offered_key` is the host key that
+    was shown (one OpenSSH line) where it is not an accepted one; empty otherwise.
     """
 
     status: Status
@@ -35,12 +38,13 @@ class HostOutcome:
     say: Mapping[str, str] = field(default_factory=dict)
     facts: dict[str, Any] | None = None
     findings: tuple[dict[str, Any], ...] = ()
+    models: dict[str, Any] = field(default_factory=dict)
     offered_key: str = ""
 
 
-def look_at(spec: HostSpec, *, run: str) -> HostOutcome:
+def look_at(spec: HostSpec, *, run: str, models: Sequence[str] = ()) -> HostOutcome:
     """Look as `read_host` does, and wait; not for use inside a running event loop."""
-    return asyncio.run(read_host(spec, run=run))
+    return asyncio.run(read_host(spec, run=run, models=models))
 
 
 def ask_host_key(spec: HostSpec) -> HostOutcome:
@@ -49,15 +53,16 @@ def ask_host_key(spec: HostSpec) -> HostOutcome:
     return asyncio.run(_offered(spec))
 
 
-async def read_host(spec: HostSpec, *, run: str) -> HostOutcome:
-    """Log in, read the facts, judge them; `run` marks what is started there. Never raises for what the host
-    does."""
+async def read_host(spec: HostSpec, *, run: str, models: Sequence[str] = ()) -> HostOutcome:
+    """Log in, read the facts and the folders of models, judge the facts; `run` marks what is started there.
+    Never raises for what the host does."""
     try:
         async with ssh_ground(spec, seconds=LOGIN_SECONDS) as ground:
             facts = await read_facts(
                 ground, workdir=spec.workdir, python=spec.python, activate=spec.activate, run=run,
                 seconds=FACTS_SECONDS,
             )  # fmt: skip
+            seen = {path: asdict(await read_model(ground, path, run=run)) for path in models[:MOST_MODELS]}
     except GroundLost as lost:
         return await _lost(spec, lost)
     found = findings(facts)
@@ -71,6 +76,7 @@ async def read_host(spec: HostSpec, *, run: str) -> HostOutcome:
         findings=tuple(
             {"reason": str(each.reason), "status": str(each.status), "say": dict(each.say)} for each in found
         ),
+        models=seen,
     )
 
 

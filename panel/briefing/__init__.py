@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from panel.briefing.balances import brief_balance
-from panel.briefing.hosts import brief_host
+from panel.briefing.hosts import brief_host, models_on
 from panel.briefing.lanes import brief, brief_tidying
 
-__all__ = ["brief", "brief_balance", "brief_host", "brief_tidying"]
+__all__ = ["brief", "brief_balance", "brief_host", "brief_tidying", "models_on"]

@@ -27,6 +27,7 @@ from panel.history.shapes import (
 )
 from panel.history.shapes_hosts import (
     Comparison,
+    FitView,
     Hop,
     HostFinding,
     HostPage,
@@ -50,6 +51,7 @@ __all__ = [
     "Comparison",
     "EvidenceView",
     "Finding",
+    "FitView",
     "Happened",
     "Hop",
     "HostFinding",

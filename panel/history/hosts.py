@@ -11,6 +11,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 
 from checks.hosts.facts import from_json
 from checks.hosts.trust import fingerprint_of
+from panel.history.fits import fits
 from panel.history.lanes import STALE_AFTER
 from panel.history.shapes_hosts import HostFinding, HostPage, HostRow, ReadingRow, RecipeRow
 from panel.models import Host, HostReading, Lane, Recipe, Team
@@ -21,14 +22,14 @@ Lanes = Mapping[int, list[tuple[str, str, str]]]
 
 def hosts_page(team: Team, now: datetime) -> tuple[HostRow, ...]:
     """Return the team's hosts by name: three queries."""
-    return _rows(Host.objects.filter(team=team).order_by("name"), now)
+    return tuple(row for row, _ in _rows(Host.objects.filter(team=team).order_by("name"), now))
 
 
 def host_page(host: Host, now: datetime) -> HostPage:
-    """Return one host: five queries, if its jump and who accepted its key are loaded."""
-    (row,) = _rows(Host.objects.filter(pk=host.pk), now)
+    """Return one host: five queries, six with a fit check; `access.host_for` loaded the rest."""
+    ((row, models),) = _rows(Host.objects.filter(pk=host.pk), now)
     readings = HostReading.objects.filter(host=host).select_related("asked_by").order_by("-slot")
-    recipes = Recipe.objects.filter(host=host).select_related("profile").order_by("profile__name")
+    recipes = list(Recipe.objects.filter(host=host).select_related("profile").order_by("profile__name"))
     return HostPage(
         row=row,
         public_key=host.public_key,
@@ -48,15 +49,22 @@ def host_page(host: Host, now: datetime) -> HostPage:
             RecipeRow(each.profile.code, each.profile.name, each.where, each.agent, tuple(each.command))
             for each in recipes
         ),
+        fits=fits(recipes, row.facts, models),
     )
 
 
-def _rows(hosts: QuerySet[Host], now: datetime) -> tuple[HostRow, ...]:
+def _rows(hosts: QuerySet[Host], now: datetime) -> list[tuple[HostRow, Mapping[str, Any]]]:
+    """Return the hosts, each with the folders of models that were read there."""
     telling = HostReading.objects.filter(host=OuterRef("pk"), facts__isnull=False).order_by("-slot")
     found = list(hosts.annotate(newest=Subquery(telling.values("pk")[:1])))
     readings = HostReading.objects.in_bulk([host.newest for host in found if host.newest])
     lanes = _lanes_on([host.pk for host in found])
-    return tuple(_row(host, readings.get(host.newest), lanes, now) for host in found)
+    told = [(host, readings.get(host.newest)) for host in found]
+    return [(_row(host, reading, lanes, now), _models(reading)) for host, reading in told]
+
+
+def _models(reading: HostReading | None) -> Mapping[str, Any]:
+    return (reading.facts or {}).get("models", {}) if reading else {}
 
 
 def _lanes_on(hosts: list[int]) -> Lanes:

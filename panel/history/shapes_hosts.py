@@ -77,8 +77,22 @@ class RecipeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class FitView:
+    """Whether the model of a profile fits the host, by the newest reading: (name, status, say) a line, named
+    as in `checks.hosts.fit.FitLine`."""
+
+    profile_code: str
+    profile_name: str
+    model_path: str
+    status: str
+    reason: str
+    lines: tuple[tuple[str, str, Mapping[str, str]], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HostPage:
-    """One host with its keys, readings (newest first) and recipes. Fingerprints are "SHA256:…", empty where
+    """One host with its keys, readings (newest first) and recipes. `fits` has those whose model's folder was
+    read. Fingerprints are "SHA256:…", empty where
     there is no such key."""
 
     row: HostRow
@@ -96,6 +110,7 @@ class HostPage:
     next_reading_at: datetime | None
     readings: tuple[ReadingRow, ...]
     recipes: tuple[RecipeRow, ...]
+    fits: tuple[FitView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # SSH is loaded by those who use it
 
 KEPT = timedelta(days=31)
 BITE = 2500
-READING = timedelta(seconds=120)  # more than `checks.hosts.reading.SECONDS` with its login
+READING = timedelta(seconds=240)  # more than `checks.hosts.reading.SECONDS` with its login
 SENDINGS = 2
 OVERDUE_AT_ONCE = 200
 MISSED_ROWS = 20
@@ -110,7 +110,8 @@ def close_reading(reading: HostReading, outcome: HostOutcome, now: datetime) -> 
             return False
         row.state, row.lease_until = HostReading.State.DONE, None
         row.status, row.reason = str(outcome.status), str(outcome.reason or "")
-        row.say, row.facts = scrubbed(dict(outcome.say)), scrubbed(outcome.facts)
+        facts = outcome.facts and {**outcome.facts, "models": outcome.models}
+        row.say, row.facts = scrubbed(dict(outcome.say)), scrubbed(facts)
         row.findings = scrubbed(list(outcome.findings))
         row.finished_at = now
         row.duration_ms = round((now - (row.started_at or now)).total_seconds() * 1000)

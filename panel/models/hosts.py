@@ -74,8 +74,9 @@ class Host(models.Model):
 class HostReading(models.Model):
     """One look at a host: one slot, exactly one row, also when it did not happen.
 
-    `facts` is what the host said of itself (`checks.hosts.facts`), None until it did; `findings` a list of
-    {"reason": code, "say": {…}}, worst first. `status` is ok, degraded, down or not_testable.
+    `facts` is what the host said of itself (`checks.hosts.facts`), None until it did, with the folders of its
+    profiles' models under "models" (`checks.hosts.fit`); `findings` a list of
+    {"reason": code, "status": …, "say": {…}}, worst first. `status` is ok, degraded, down or not_testable.
     """
 
     class State(models.TextChoices):

@@ -73,7 +73,7 @@ def test_a_reading_is_started_once() -> None:
 
 
 def test_a_reading_whose_worker_fell_silent_is_read_again_once_then_missed() -> None:
-    host, soon = due_host(), NOON + timedelta(minutes=3)
+    host, soon = due_host(), NOON + timedelta(minutes=5)
     ledger.start_reading(make.reading(host, attempts=1).pk, NOON)
     assert len(ledger.miss_overdue_readings(soon)) == 1
     assert ledger.miss_overdue_readings(soon + timedelta(minutes=1)) == []
@@ -83,8 +83,8 @@ def test_a_reading_whose_worker_fell_silent_is_read_again_once_then_missed() -> 
 def test_a_worker_back_from_the_dead_writes_nothing() -> None:
     host = make.host()
     mine = ledger.start_reading(make.reading(host, attempts=1).pk, NOON)
-    ledger.miss_overdue_readings(NOON + timedelta(minutes=3))
-    assert not ledger.close_reading(mine, told(), NOON + timedelta(minutes=4))
+    ledger.miss_overdue_readings(NOON + timedelta(minutes=5))
+    assert not ledger.close_reading(mine, told(), NOON + timedelta(minutes=6))
     assert Host.objects.get().state == "unknown"
 
 
@@ -155,6 +155,15 @@ def test_the_page_of_a_host_costs_five_queries(django_assert_num_queries) -> Non
         page = history.host_page(host, NOON)
     assert page.accepted_fingerprint.startswith("SHA256:") != page.offered_fingerprint
     assert (len(page.readings), page.recipes[0].command) == (1, ("train",))
+
+
+def test_a_model_whose_folder_was_read_is_checked_for_its_fit(django_assert_num_queries) -> None:
+    host = make.host()
+    make.recipe(make.profile(host.team), host, model_path="/models/qwen")
+    read(host, told(models={"/models/qwen": {"path": "/models/qwen", "weights": 16 << 30}}))
+    with django_assert_num_queries(6):
+        (view,) = history.host_page(host, NOON).fits
+    assert (view.model_path, view.lines[0][0]) == ("/models/qwen", "model")
 
 
 def test_old_readings_go_and_the_newest_with_facts_stays() -> None:
