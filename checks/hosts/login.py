@@ -224,7 +224,8 @@ def _login_key(spec: HostSpec) -> asyncssh.SSHKey:
 def _say(spec: HostSpec, **more: str) -> dict[str, str]:
     """Return values for a sentence; what the other side said is capped, and text alone."""
     shown = {name: " ".join(value.split())[:SHOWN] for name, value in more.items()}
-    return {"host": spec.name, "address": f"{spec.address}:{spec.port}", **shown}
+    address = f"[{spec.address}]" if ":" in spec.address else spec.address
+    return {"host": spec.name, "address": f"{address}:{spec.port}", **shown}
 
 
 def _say_change(spec: HostSpec, witness: Witness) -> dict[str, str]:

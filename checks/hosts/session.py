@@ -66,7 +66,7 @@ class SshGround:
         try:
             async with asyncio.timeout(seconds + GRACE_SECONDS):
                 async with _process(self.connection, command(self.spec.python)) as process:
-                    return await _Conversation(process).run(text, heard)
+                    return await _Conversation(process, seconds).run(text, heard)
         except TimeoutError as error:
             raise GroundLost(Reason.DEADLINE_SPENT, {"host": self.name}) from error
         except (asyncssh.Error, OSError, EOFError) as error:
@@ -83,10 +83,10 @@ def command(python: str) -> str:
 class _Conversation:
     """One program and what it says. `told` is whether it ever said a word, beside a shell's greetings."""
 
-    def __init__(self, process: asyncssh.SSHClientProcess[bytes]) -> None:
+    def __init__(self, process: asyncssh.SSHClientProcess[bytes], seconds: float) -> None:
         self.process = process
         self.told = False
-        self.starts_by = asyncio.get_running_loop().time() + START_SECONDS
+        self.starts_by = asyncio.get_running_loop().time() + min(START_SECONDS, seconds)
 
     async def run(self, text: bytes, heard: Heard | None) -> Any:
         complaint = asyncio.ensure_future(_drained(self.process.stderr))

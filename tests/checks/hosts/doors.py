@@ -64,11 +64,32 @@ async def answering_logins(
         yield server.get_port()
 
 
-async def lost(spec: HostSpec, *, seconds: float = 10.0) -> GroundLost:
+@asynccontextmanager
+async def passing_on(port: int) -> AsyncIterator[tuple[int, asyncio.Event]]:
+    """Pass everything on to another port of loopback, until the event is set: then keep it, silently."""
+    asleep = asyncio.Event()
+
+    async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        while part := await source.read(65_536):
+            if not asleep.is_set():
+                sink.write(part)
+
+    async def both_ways(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            await asyncio.gather(pump(reader, far_writer), pump(far_reader, writer))
+        finally:
+            far_writer.close()
+
+    async with speaking(both_ways) as own:
+        yield own, asleep
+
+
+async def lost(spec: HostSpec, *, seconds: float = 10.0, run_seconds: float = 5.0) -> GroundLost:
     """Open the host, run a program, and return why that did not come to its end."""
     try:
         async with ssh_ground(spec, seconds=seconds) as ground:
-            await ground.run("command", {}, run="run-at-a-door", seconds=5.0)
+            await ground.run("command", {}, run="run-at-a-door", seconds=run_seconds)
     except GroundLost as reason:
         return reason
     raise AssertionError("nothing was lost")

@@ -18,7 +18,7 @@ from checks import EgressPolicy, Masked
 from checks.hosts import fingerprint_of, make_key_pair, offered_key
 from checks.reason import Reason
 from tests.checks.hosts.doors import answering_logins, host, lost, speaking
-from tests.ssh import Sshd, free_port, make_key
+from tests.ssh import Sshd, free_port, make_key, running_sshd
 
 
 def test_the_key_that_a_host_shows_is_the_one_of_its_own_tools(sshd: Sshd) -> None:
@@ -45,6 +45,13 @@ def test_a_changed_host_key_blocks_the_login(sshd: Sshd, tmp_path: Path, kind: s
     assert told.reason is Reason.HOST_KEY_CHANGED
     assert told.say["accepted"] == fingerprint_of(accepted)
     assert told.say["offered"] == fingerprint_of(sshd.host_key)
+
+
+def test_a_host_with_several_keys_shows_the_accepted_one(tmp_path: Path) -> None:
+    accepted = make_key(tmp_path / "rsa", "rsa")
+    with running_sshd(tmp_path, f"HostKey {tmp_path}/rsa\n") as sshd:
+        told = asyncio.run(lost(sshd.spec(host_keys=(accepted,), python="/no/python3")))
+    assert told.reason is Reason.HOST_PYTHON_MISSING
 
 
 def test_a_key_that_the_host_does_not_know_is_refused(sshd: Sshd) -> None:

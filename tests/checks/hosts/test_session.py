@@ -14,12 +14,12 @@ from typing import Any
 import asyncssh
 import pytest
 
-from checks.hosts import GroundLost, Heard, ssh_ground
+from checks.hosts import GroundLost, Heard, login, ssh_ground
 from checks.hosts.ground import opening
 from checks.hosts.session import CONNECTIONS_PER_HOST, command
 from checks.reason import Reason
 from checks.spec import HostSpec
-from tests.checks.hosts.doors import answering_logins, host, lost
+from tests.checks.hosts.doors import answering_logins, host, lost, passing_on
 from tests.parts import require
 from tests.ssh import Sshd
 
@@ -185,7 +185,22 @@ def test_a_flood_is_cut_off(line: bytes) -> None:
     assert asyncio.run(go()) is Reason.ANSWER_TOO_LARGE
 
 
-def test_a_host_that_stalls_after_the_login_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_falls_asleep_meanwhile_broke_off(sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def go() -> Reason:
+        async with (
+            passing_on(sshd.port) as (port, asleep),
+            ssh_ground(sshd.spec(port=port), seconds=20) as ground,
+        ):
+            asleep.set()
+            with pytest.raises(GroundLost) as told:
+                await ground.run("command", a_command("true"), run="run-asleep", seconds=60.0)
+            return told.value.reason
+
+    monkeypatch.setitem(login._ALONE, "keepalive_interval", 0.2)
+    assert asyncio.run(go()) is Reason.HOST_DISCONNECTED
+
+
+def test_a_host_that_stalls_after_the_login_is_silent() -> None:
     async def stall(process: asyncssh.SSHServerProcess[bytes]) -> None:
         process.stdout.write(b"Welcome!\n")
         await process.stdin.read()
@@ -193,9 +208,8 @@ def test_a_host_that_stalls_after_the_login_is_silent(monkeypatch: pytest.Monkey
 
     async def go() -> Reason:
         async with answering_logins(stall) as port:
-            return (await lost(host(port))).reason
+            return (await lost(host(port), run_seconds=0.5)).reason
 
-    monkeypatch.setattr("checks.hosts.session.START_SECONDS", 0.5)
     assert asyncio.run(go()) is Reason.HOST_SILENT
 
 
@@ -255,6 +269,7 @@ def test_waiting_for_a_place_ends_with_its_seconds_and_takes_none() -> None:
 
 
 def test_the_private_key_stands_in_no_log_line(sshd: Sshd, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.DEBUG):
+    with caplog.at_level(logging.DEBUG, logger="asyncssh"):
         run_there(sshd.spec(), a_command("true"))
+    assert "Auth for user" in caplog.text
     assert not [line for line in sshd.key.splitlines() if line in caplog.text]
