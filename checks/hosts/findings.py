@@ -14,6 +14,7 @@ from checks.outcome import Status
 from checks.reason import Reason
 
 GIB: Final = 1 << 30
+MOST_FINDINGS: Final = 60  # a row's worth; hundreds of dead processes say no more than these
 SKEW_DEGRADED: Final = 5.0  # seconds; signed calls and tokens begin to be refused
 SKEW_DOWN: Final = 60.0  # seconds; certificates and time-limited keys stop working
 HELD_BYTES: Final = 2 * GIB  # a driver and a display hold less
@@ -49,7 +50,7 @@ class Finding:
 def findings(
     facts: HostFacts, *, generation: str = "", expected_ports: Mapping[int, str] | None = None
 ) -> tuple[Finding, ...]:
-    """Return all findings, worst first, equal facts in equal order.
+    """Return the findings, worst first, equal facts in equal order.
 
     `generation` is "0.x", "1.x" or "" (that of the installed agentlightning). `expected_ports` are the
     ports a run will open, with what opens them; None takes the generation's defaults.
@@ -64,7 +65,7 @@ def findings(
         *_disks(facts),
         *_proxy(facts),
     ]
-    return tuple(sorted(found, key=lambda finding: _SEVERITY.index(finding.status)))
+    return tuple(sorted(found, key=lambda finding: _SEVERITY.index(finding.status))[:MOST_FINDINGS])
 
 
 def worst(found: tuple[Finding, ...]) -> Status:
