@@ -196,6 +196,7 @@ class _Reading:
             "agent": self._agent,
             "calls": str(calls),
             "failed": str(failed),
+            "over": str(self.told.get("refused", 0)),
             "model": ", ".join(sorted(models))[:MAX_SHOWN],
             "base_urls": shown[:MAX_SHOWN],
             "way": str(end.get("way", "")),

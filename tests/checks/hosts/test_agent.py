@@ -6,7 +6,7 @@ import ast
 import dataclasses
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import resources
 from typing import Any
 
@@ -16,7 +16,7 @@ from checks import Reason, Status
 from checks.outcome import Step, Told
 from checks.simulator import serve
 from checks.simulator.server import Server
-from tests.checks.conftest import Serve
+from tests.checks.conftest import MadeCertificate, Serve
 from tests.checks.hosts.agents import KEY, run_agent, spec_for
 from tests.checks.hosts.commands import alive
 from tests.checks.local import answering, completion, head
@@ -111,8 +111,9 @@ def test_an_async_agent_of_one_x_passes_by_the_reward_it_posts(lane: Server) -> 
     assert (step.status, step.say["reward"], step.say["way"]) == (Status.OK, "1.0", "run")
 
 
-def test_an_agent_of_one_x_without_reward_is_degraded(lane: Server) -> None:
-    step = answered(lane, "Unrewarded")
+@pytest.mark.parametrize("name", ["Unrewarded", "Undefined"])
+def test_an_agent_of_one_x_without_reward_is_degraded(lane: Server, name: str) -> None:
+    step = answered(lane, name)
     assert (step.status, step.reason) == (Status.DEGRADED, Reason.REWARD_MISSING)
 
 
@@ -145,6 +146,22 @@ def test_a_stream_reaches_the_agent_piece_by_piece(serve: Serve) -> None:
     step = run_agent(spec_for(serve(slowly).base_url, "streaming:Streaming"))["agent_answer"]
     assert step.status is Status.OK
     assert float(step.say["answer"]) < 0.9
+
+
+def test_an_agent_that_loops_is_refused_further_calls(lane: Server) -> None:
+    step = answered(lane, "Looping")
+    assert (step.say["calls"], step.say["over"]) == ("200", "1")
+
+
+def test_the_relay_trusts_the_private_authority_of_the_lane(
+    serve: Serve, make_certificate: Callable[..., MadeCertificate]
+) -> None:
+    made = make_certificate()
+    server = serve(answering(200, completion()), tls=made.context)
+    spec = spec_for(server.base_url, "agents:Honest")
+    assert run_agent(spec)["agent_answer"].reason is Reason.TLS_UNTRUSTED_CA
+    trusting = dataclasses.replace(spec, ca_file=str(made.path))
+    assert run_agent(trusting)["agent_answer"].status is Status.OK
 
 
 def test_the_project_may_need_a_line_that_prepares_its_shell(lane: Server) -> None:

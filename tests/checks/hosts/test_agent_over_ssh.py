@@ -7,7 +7,8 @@ import dataclasses
 from datetime import UTC, datetime
 from time import monotonic
 
-from checks import Reason, Status
+from checks import Reason, Rung, Status
+from checks.ladder import climb
 from checks.outcome import Step
 from checks.probes.agent import agent
 from checks.probes.asking import Ask
@@ -54,3 +55,14 @@ def test_a_host_that_refuses_the_login_says_nothing_of_the_agent(sshd: Sshd) -> 
     steps, _ = over_ssh(refused, "agents:Honest")
     assert steps["agent_import"].status is Status.NOT_TESTABLE
     assert str(steps["agent_import"].reason).startswith("host_")
+
+
+def test_a_key_that_an_agent_prints_is_masked(sshd: Sshd) -> None:
+    printed: list[str] = []
+    with serve("vllm", key=KEY) as server:
+        spec = spec_for(server.base_url, "agents:Talkative")
+        spec = dataclasses.replace(spec, host=sshd.spec(workdir=PROJECT), rungs=(Rung.AGENT,))
+        outcome = asyncio.run(climb(spec, lambda told: printed.append(told.output)))
+    assert (outcome.status, outcome.rung) == (Status.OK, Rung.AGENT)
+    assert "using [masked]" in "".join(printed)
+    assert KEY not in repr(outcome) + "".join(printed)

@@ -79,6 +79,25 @@ class Unrewarded:
         complete(os.environ["QUESTION"])
 
 
+class Undefined:
+    """As 1.x runs it, with a reward that is no number."""
+
+    def run(self) -> None:
+        complete(os.environ["QUESTION"])
+        reward(float("nan"))
+
+
+class Looping:
+    """Asks again and again."""
+
+    def answer(self, question: str) -> str:
+        try:
+            while True:
+                complete(question)
+        except OSError as error:
+            return str(error)
+
+
 class Older:
     """As 0.x runs it: the model's address comes as a resource, the reward is returned."""
 
