@@ -1,0 +1,1 @@
+"""Client libraries in environments of their own."""
