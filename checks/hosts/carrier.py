@@ -18,12 +18,12 @@ from typing import Any, Final
 
 import certifi
 
-from checks.addresses import host_of
 from checks.egress import EgressError, Exchange, judge
 from checks.egress.certificates import read_certificate
-from checks.egress.faults import translated
+from checks.egress.faults import Refused, translated
 from checks.egress.policy import NEVER, parse_address
 from checks.egress.progress import Progress
+from checks.egress.target import parse_url
 from checks.egress.wire import decoded
 from checks.hosts.ground import Ground, GroundLost
 from checks.outcome import Certificate, Failure, FailureKind, Phase, Timings
@@ -68,8 +68,8 @@ class HostCarrier:
     ) -> Exchange:
         """See `Carrier.carry`."""
         blank = Exchange(method, url)
-        if refused := _refusal(url):
-            return replace(blank, failure=refused, addresses=(host_of(url),))
+        if refused := _refused(blank):
+            return refused
         request = {
             "method": method,
             "url": url,
@@ -109,10 +109,23 @@ class HostCarrier:
         return got
 
 
-def _refusal(url: str) -> Failure | None:
-    address = parse_address(host_of(url))
+def _refused(blank: Exchange) -> Exchange | None:
+    """The end of what is never asked, from nowhere: no URL, or a literal that is never allowed."""
+    try:
+        with translated(lambda: Phase.BUILD):
+            url = parse_url(blank.url)
+            if url.scheme not in ("http", "https") or not url.host or url.userinfo:
+                raise Refused(
+                    FailureKind.PROTOCOL, "Invalid URL: it is not http or https, or carries a login."
+                )
+    except EgressError as error:
+        return replace(blank, failure=error.failure)
+    address = parse_address(url.host)
     denial = judge(address, _EVERYWHERE) if address is not None else None
-    return Failure(FailureKind.DENIED, str(denial), Phase.DNS) if denial else None
+    if denial is None:
+        return None
+    failure = Failure(FailureKind.DENIED, str(denial), Phase.DNS)
+    return replace(blank, failure=failure, addresses=(str(address),))
 
 
 def _lacks_authorities(got: Exchange) -> bool:
