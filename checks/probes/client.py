@@ -17,6 +17,7 @@ from checks.outcome import Evidence, FailureKind, Rung, Status, Step
 from checks.probes.asking import Ask, Found, broken_step, lost_step, status_of
 from checks.probes.chat import ANSWER_TOKENS, NEW_NAME, OLD_NAME, PROMPT
 from checks.probes.client_story import Story, answer_alone, failure_alone
+from checks.probes.gateway.sdk import through_rollout
 from checks.probes.places import where_of
 from checks.reason import Reason
 from checks.spec import ClientSpec, EndpointKind, HostSpec, LaneKind, LaneSpec, Recipe, Where
@@ -65,8 +66,10 @@ async def client(ask: Ask) -> Found:
     One step a client and place. A lane without a client to ask through is one step without a reason.
     """
     spec = ask.spec
-    if not spec.bundle or spec.kind is EndpointKind.GATEWAY:  # a gateway is asked through a rollout of it
+    if not spec.bundle:
         return Found((Step(Rung.SDK, "sdk", Status.NOT_TESTABLE, place=spec.place),))
+    if spec.kind is EndpointKind.GATEWAY:
+        return await through_rollout(ask, client)
     if not spec.model:
         return Found((_not_asked(spec, Reason.MODEL_MISSING),))
     steps: list[Step] = []

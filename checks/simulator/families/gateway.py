@@ -100,7 +100,7 @@ def _forwarded(call: Call, rollout: str, mode: str) -> Answer:
     if rollout not in _rollouts(call):
         return _missing(f"Rollout not found: {rollout}")
     if not served(call):
-        return as_json({"detail": f"No servers available for model '{call.model}'"}, 503)
+        return as_json({"detail": f"No servers available for model '{call.site.models[0]}'"}, 503)
     if call.site.memory.get("paused"):
         why = {"error": "gateway paused", "reason": call.site.memory.get("why")}
         return as_json(why, 429, retry_after="5", x_agl_paused="true")
@@ -110,9 +110,20 @@ def _forwarded(call: Call, rollout: str, mode: str) -> Answer:
     if isinstance(said, Reply):
         response = json.loads(said.body)
         call.site.memory.setdefault("events", {}).setdefault(rollout, []).append(
-            gateway_events.model_request(rollout, served(call)[0], call.asked, response, said.status)
+            gateway_events.model_request(rollout, _prepared(call, mode), response, said.status)
         )
     return said
+
+
+def _prepared(call: Call, mode: str) -> dict[str, Any]:
+    """The request as it goes on to a model server."""
+    trains = mode == "train"
+    changed = {
+        "model": call.site.models[0],
+        "temperature": 1.0 if trains else 0.7,
+        "return_token_ids": True,
+    }
+    return call.asked | changed | ({"logprobs": True} if trains else {})
 
 
 def served(call: Call) -> list[str]:
@@ -124,7 +135,7 @@ def served(call: Call) -> list[str]:
 def _rewrite(call: Call, body: dict[str, Any], mode: str) -> None:
     """What the gateway asks of its upstream beyond the agent's wish: its own model, ids, in training
     log-probs."""
-    body["model"] = served(call)[0]
+    body["model"] = call.site.models[0]
     body["prompt_token_ids"] = list(range(body["usage"]["prompt_tokens"]))
     for choice in body["choices"]:
         choice["token_ids"] = token_ids(choice["message"])

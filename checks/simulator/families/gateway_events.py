@@ -10,9 +10,10 @@ FIRST_ERROR = 400
 
 
 def model_request(
-    rollout: str, model: str, asked: Mapping[str, Any], response: Mapping[str, Any], status: int
+    rollout: str, asked: Mapping[str, Any], response: Mapping[str, Any], status: int
 ) -> dict[str, Any]:
-    """What the proxy records of a call that reached its model server."""
+    """What the proxy records of a call that reached its model server; `asked` is what it sent there."""
+    model = asked["model"]
     data = {
         "model": model,
         "model_version": 0,
