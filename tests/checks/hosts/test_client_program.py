@@ -19,7 +19,7 @@ from checks.hosts.ground import source_of
 from checks.probes.asking import Ask
 from checks.probes.client import client
 from checks.simulator import serve
-from checks.spec import ClientSpec, EndpointKind, LaneSpec
+from checks.spec import ClientSpec, LaneSpec
 from tests.clients.sdk import KEY, NO_START_FILES, lane, on_host
 
 NO_LIBRARY = sys.executable
@@ -123,7 +123,7 @@ def test_a_client_that_is_asked_for_and_not_installed_names_the_command() -> Non
 
 @pytest.mark.parametrize(
     "changes",
-    [{"clients": ()}, {"bundle": None}, {"kind": EndpointKind.GATEWAY}, {"lane": LaneKind.REPLAY}],
+    [{"clients": ()}, {"bundle": None}, {"lane": LaneKind.REPLAY}],
     ids=str,
 )
 def test_a_lane_with_nothing_to_ask_is_one_step_without_a_reason(changes: dict[str, Any]) -> None:
