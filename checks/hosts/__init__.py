@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from checks.hosts.fingerprint import fingerprint_of
 from checks.hosts.ground import Ground, GroundLost, Heard
 from checks.hosts.local import LocalGround
 
@@ -16,12 +17,10 @@ if TYPE_CHECKING:
     from checks.hosts.keypairs import KeyPair, KeyPairRefused, make_key_pair, read_host_key, read_key_pair
     from checks.hosts.login import offered_key
     from checks.hosts.session import ssh_ground
-    from checks.hosts.trust import fingerprint_of
 
 _ON_FIRST_USE: Final = {
     "KeyPair": "checks.hosts.keypairs",
     "KeyPairRefused": "checks.hosts.keypairs",
-    "fingerprint_of": "checks.hosts.trust",
     "make_key_pair": "checks.hosts.keypairs",
     "offered_key": "checks.hosts.login",
     "read_host_key": "checks.hosts.keypairs",

@@ -13,8 +13,9 @@ import asyncssh
 
 from checks.egress import judge, open_socket
 from checks.hostnames import ip_of
+from checks.hosts.fingerprint import fingerprint_of
 from checks.hosts.ground import GroundLost
-from checks.hosts.trust import HOST_KEY_ALGORITHMS, Witness, algorithms_for, fingerprint_of, line_of, pinned
+from checks.hosts.trust import HOST_KEY_ALGORITHMS, Witness, algorithms_for, line_of, pinned
 from checks.outcome import Evidence, Failure, FailureKind, Phase
 from checks.reason import Reason
 from checks.spec import HostSpec

@@ -48,14 +48,6 @@ def algorithms_for(keys: list[asyncssh.SSHKey]) -> list[str]:
     return sorted(HOST_KEY_ALGORITHMS, key=lambda name: name not in ours)
 
 
-def fingerprint_of(public_line: str) -> str:
-    """Return "SHA256:…" of an OpenSSH public key line, as ssh-keygen -l shows it; empty for what is none."""
-    try:
-        return asyncssh.import_public_key(public_line).get_fingerprint()
-    except asyncssh.KeyImportError:
-        return ""
-
-
 def line_of(key: asyncssh.SSHKey) -> str:
     """Return a public key as an OpenSSH line of type and key, without a comment."""
     return " ".join(key.export_public_key().decode().split()[:2])

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from checks.hosts.fingerprint import fingerprint_of
 from checks.spec import Masked
 from panel import ledger, schedule, tasks, vault
 from panel.actions import Refused, within_limits
@@ -47,7 +48,7 @@ def ask_host_key(*, actor: Membership, host: Host) -> None:
 def accept_host_key(*, actor: Membership, host: Host, fingerprint: str) -> None:
     """Believe the host key that the machine offered, if it is the one that the lead saw; read the host."""
     locked = Host.objects.select_for_update().get(pk=host.pk)
-    offered = _fingerprint(locked.offered_key)
+    offered = fingerprint_of(locked.offered_key)
     if not offered or offered != fingerprint.strip():
         raise Refused(_("The host shows another key by now. Compare the fingerprints again."))
     now = datetime.now(UTC)
@@ -61,7 +62,7 @@ def accept_host_key(*, actor: Membership, host: Host, fingerprint: str) -> None:
 @transaction.atomic
 def forget_host_key(*, actor: Membership, host: Host) -> None:
     """Believe no host key: nobody logs in until a lead accepts one."""
-    before = _fingerprint(host.host_key)
+    before = fingerprint_of(host.host_key)
     ledger.forget_host_key(host)
     _record(actor, "forget", host, fingerprint=before)
 
@@ -85,7 +86,7 @@ def _seal(actor: Membership, host: Host, private: Masked, public_line: str, *, m
     )
     record(
         team=actor.team, actor=actor.user, verb="add", noun="ssh_key", code=host.code,
-        label=f"{host.name} v{number}", fingerprint=_fingerprint(public_line), made_here=made_here,
+        label=f"{host.name} v{number}", fingerprint=fingerprint_of(public_line), made_here=made_here,
     )  # fmt: skip
     _begin_readings(actor, host, now)
     return public_line
@@ -100,12 +101,6 @@ def _begin_readings(actor: Membership, host: Host, now: datetime) -> None:
         host.save(update_fields=["next_reading_at"])
     reading = ledger.open_reading(host, now=now, user=actor.user)
     transaction.on_commit(lambda: tasks.send_readings([reading]), robust=True)
-
-
-def _fingerprint(line: str) -> str:
-    from checks.hosts.trust import fingerprint_of  # SSH is loaded when it is first used
-
-    return fingerprint_of(line) if line else ""
 
 
 def _record(actor: Membership, verb: str, host: Host, **data: object) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from checks.hosts.facts import from_json
-from checks.hosts.trust import fingerprint_of
+from checks.hosts.fingerprint import fingerprint_of
 from panel.history.fits import fits
 from panel.history.lanes import STALE_AFTER
 from panel.history.shapes_hosts import HostFinding, HostPage, HostRow, ReadingRow, RecipeRow
@@ -33,10 +33,10 @@ def host_page(host: Host, now: datetime) -> HostPage:
     return HostPage(
         row=row,
         public_key=host.public_key,
-        accepted_fingerprint=_fingerprint(host.host_key),
+        accepted_fingerprint=fingerprint_of(host.host_key),
         accepted_at=host.host_key_at,
         accepted_by=str(host.host_key_by or ""),
-        offered_fingerprint=_fingerprint(host.offered_key),
+        offered_fingerprint=fingerprint_of(host.offered_key),
         offered_at=host.offered_at,
         jump_name=host.jump.name if host.jump else "",
         python=host.python,
@@ -120,7 +120,3 @@ def _reading(reading: HostReading) -> ReadingRow:
         findings=len(reading.findings),
         asked_by=str(reading.asked_by or ""),
     )
-
-
-def _fingerprint(line: str) -> str:
-    return fingerprint_of(line) if line else ""
