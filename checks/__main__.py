@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from checks.lanefile import LaneFileError, read_lane_file
 from checks.outcome import Status
 from checks.reason import Reason
 
@@ -64,6 +63,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from checks.lanefile import LaneFileError, read_lane_file
+
     try:
         lane = read_lane_file(options.file, os.environ)
     except LaneFileError as exc:

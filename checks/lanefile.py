@@ -11,9 +11,18 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from checks.addresses import AddressError, clean_base_url
+from checks.hosts.grammar import (
+    HostRefused,
+    clean_address,
+    clean_folder,
+    clean_port,
+    clean_python,
+    clean_user,
+)
+from checks.hosts.keypairs import KeyPairRefused, read_host_key, read_key_pair
 from checks.keys import KeyRefused, clean_key
 from checks.outcome import Rung
-from checks.spec import EgressPolicy, EndpointKind, LaneKind, LaneSpec, Masked
+from checks.spec import EgressPolicy, EndpointKind, HostSpec, LaneKind, LaneSpec, Masked, Where
 
 MAX_FILE_BYTES: Final = 65_536
 LONGEST_DEADLINE: Final = 600
@@ -68,6 +77,9 @@ def read_lane_file(path: Path, environ: Mapping[str, str]) -> LaneFile:
             negative=_flag(table, "negative"),
             repeat=_flag(table, "repeat"),
             contract=_flag(table, "contract"),
+            place="here",
+            where=_choice(table, "where", Where, Where.HOST if "host" in table else Where.WORKER),
+            host=_host(table, path.parent),
         ),
         edits,
     )
@@ -80,6 +92,7 @@ _FIELDS: Final = (
     "ca_file",
     "contract",
     "deadline",
+    "host",
     "id",
     "kind",
     "lane",
@@ -89,7 +102,9 @@ _FIELDS: Final = (
     "repeat",
     "rungs",
     "token_budget",
+    "where",
 )
+_HOST_FIELDS: Final = ("activate", "address", "host_key", "key_file", "port", "python", "user", "workdir")
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -174,6 +189,50 @@ def _deadline(table: dict[str, Any]) -> float:
             "deadline", f"It is a number of seconds up to {LONGEST_DEADLINE}.", "Write deadline = 30."
         )
     return float(given)
+
+
+def _host(table: dict[str, Any], folder: Path) -> HostSpec | None:
+    """The machine of the table [host]; its private key comes from a file beside this one."""
+    given = table.get("host")
+    if given is None:
+        if table.get("where", Where.WORKER) != Where.WORKER:
+            raise LaneFileError("where", "There is no host to ask from.", "Add a table [host].")
+        return None
+    if not isinstance(given, dict) or set(given) - set(_HOST_FIELDS):
+        raise LaneFileError("host", "It is no table of a host.", f"Known are {', '.join(_HOST_FIELDS)}.")
+    try:
+        return _host_of(given, folder, EgressPolicy(_networks(table)))
+    except (HostRefused, KeyPairRefused) as exc:
+        raise LaneFileError("host", str(exc), "See docs/using.md.") from exc
+
+
+def _host_of(table: dict[str, Any], folder: Path, egress: EgressPolicy) -> HostSpec:
+    address = clean_address(_text(table, "address", ""))
+    key_file = folder / Path(_text(table, "key_file", "")).expanduser()
+    port = _whole_number(table, "port")
+    return HostSpec(
+        code=address,
+        name=address,
+        address=address,
+        user=clean_user(_text(table, "user", "")),
+        port=clean_port(22 if port is None else port),
+        host_keys=(read_host_key(_text(table, "host_key", "")),),
+        private_key=read_key_pair(_private_key(key_file)).private,
+        python=clean_python(_text(table, "python", "python3")),
+        workdir=clean_folder(_text(table, "workdir", "")),
+        activate=_text(table, "activate", ""),
+        egress=egress,
+    )
+
+
+def _private_key(path: Path) -> Masked:
+    try:
+        with path.open("rb") as file:
+            return Masked(file.read(MAX_FILE_BYTES).decode("utf-8", "replace"))
+    except OSError as exc:
+        raise LaneFileError(
+            "key_file", f"It cannot be read ({exc.strerror}).", "Give the path of a private key."
+        ) from exc
 
 
 def _networks(table: dict[str, Any]) -> tuple[IPv4Network | IPv6Network, ...]:

@@ -60,7 +60,10 @@ def _sentence(outcome: Outcome) -> str:
 def _step_line(step: Step) -> str:
     took = f"{step.duration_ms:9.1f} ms" if step.duration_ms else " " * 12
     facts = [f"{name} {value[:_FACT_LENGTH]}" for name, value in step.say.items() if value][:_SHOWN_FACTS]
-    return f"  {_MARKS[step.status]:<12}{step.name:<16}{took}  {', '.join(facts)}".rstrip()
+    name = (
+        f"{step.name} ({step.place.removeprefix('host:')})" if step.place.startswith("host:") else step.name
+    )
+    return f"  {_MARKS[step.status]:<12}{name:<16}{took}  {', '.join(facts)}".rstrip()
 
 
 def _explained(outcome: Outcome, reason: Reason) -> Iterator[str]:

@@ -16,6 +16,7 @@ from checks.reasons import entry
 from checks.simulator import serve as simulate
 from tests.checks.conftest import Serve
 from tests.checks.local import HEALTHY, KEY, MODEL, Behaviour, LocalServer, answering
+from tests.ssh import Sshd
 
 Write = Callable[..., str]
 
@@ -246,3 +247,37 @@ def test_the_module_runs_as_a_program(tmp_path: Path) -> None:
             command, stdin=cases, capture_output=True, text=True, check=True, env=dict(os.environ)
         )
     assert json.loads(done.stdout)["code"] == "auth_invalid_key"
+
+
+def test_a_lane_is_asked_from_the_host_that_its_file_names(
+    serve: Serve, lane_file: Write, sshd: Sshd, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = Path(lane_file(serve(HEALTHY)))
+    host = {
+        "address": "127.0.0.1",
+        "port": sshd.port,
+        "user": sshd.user,
+        "host_key": sshd.host_key,
+        "key_file": str(sshd.folder / "key"),
+        "python": sys.executable,
+    }
+    lines = [f"{name} = {json.dumps(value)}" for name, value in host.items()]
+    path.write_text("\n".join([path.read_text(), "[host]", *lines]))
+    assert main(["run", str(path)]) == 0
+    assert "chat (127.0.0.1)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("lines", "field"),
+    [
+        ({"where": '"host"'}, "where"),
+        ({"host": '{ address = "gpu.example", user = "me; rm" }'}, "host"),
+        ({"host": '{ address = "gpu.example", user = "me", key_file = "none" }'}, "host"),
+        ({"host": '{ password = "x" }'}, "host"),
+    ],
+)
+def test_a_host_that_cannot_be_used_is_refused(
+    lane_file: Write, capsys: pytest.CaptureFixture[str], lines: dict[str, str], field: str
+) -> None:
+    assert main(["run", lane_file(**lines)]) == 2
+    assert f": {field}: " in capsys.readouterr().err
