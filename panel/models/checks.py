@@ -19,12 +19,21 @@ class Check(models.Model):
     `down_n` runs failed, and up again when `up_k` of the last `up_n` passed. `tokens_a_day` caps
     what scheduled runs spend in one UTC day. Rungs above the second are climbed once in
     `upper_interval_s`, up to `top_rung`; the runs between stop at the second.
+
+    `cron` (in `zone`) takes the place of the interval where it is not empty. Between `quiet_from` and
+    `quiet_to`, local times of `zone`, no slot is due. While the newest result is a failure the next slot
+    comes after `retest_s`, None for as usual. A pause has a reason, and may have an end (`paused_until`).
     """
 
     lane = models.OneToOneField(Lane, on_delete=models.CASCADE, related_name="check_order")
     top_rung = models.PositiveSmallIntegerField(default=2)
     interval_s = models.PositiveIntegerField(_("interval"), default=300)
     upper_interval_s = models.PositiveIntegerField(_("interval of the upper rungs"), default=3600)
+    cron = models.CharField(_("cron"), max_length=100, blank=True)
+    zone = models.CharField(_("time zone"), max_length=64, default="UTC")
+    quiet_from = models.TimeField(_("quiet from"), null=True, blank=True)
+    quiet_to = models.TimeField(_("quiet until"), null=True, blank=True)
+    retest_s = models.PositiveIntegerField(_("interval while failing"), null=True, blank=True)
     place = models.CharField(max_length=40, default="panel")
     next_run_at = models.DateTimeField(null=True)
     down_k = models.PositiveSmallIntegerField(default=2)
@@ -34,6 +43,8 @@ class Check(models.Model):
     tokens_a_day = models.PositiveIntegerField(default=200_000)
     paused_at = models.DateTimeField(null=True)
     paused_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    paused_until = models.DateTimeField(null=True)
+    pause_reason = models.CharField(max_length=300, blank=True)
 
     class Meta:
         indexes: ClassVar = [
@@ -174,6 +185,7 @@ class LaneState(models.Model):
     `tokens_spent` counts the UTC day `tokens_day`. `contract_at` is when the lane's contract was last
     asked; while `contract_broken`, a chat that passes does not make the lane green. `upper_at` is when a rung
     above the second was last asked, `upper_broken` the one at which that climb broke, None when it held.
+    A lane is `flapping` while its confirmed state changes too often to be told each time.
     """
 
     lane = models.OneToOneField(Lane, on_delete=models.CASCADE, related_name="now")
@@ -195,10 +207,11 @@ class LaneState(models.Model):
     contract_broken = models.BooleanField(default=False)
     upper_at = models.DateTimeField(null=True)
     upper_broken = models.PositiveSmallIntegerField(null=True)
+    flapping = models.BooleanField(default=False)
 
 
 class Transition(models.Model):
-    """A lane's confirmed state became another one."""
+    """A lane's confirmed state became another one. `followed` once incidents were made of it."""
 
     lane = models.ForeignKey(Lane, on_delete=models.CASCADE, related_name="transitions")
     at = models.DateTimeField()
@@ -207,9 +220,13 @@ class Transition(models.Model):
     rung = models.PositiveSmallIntegerField(null=True)
     reason = models.CharField(max_length=40, blank=True)
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+    followed = models.BooleanField(default=False)
 
     class Meta:
-        indexes: ClassVar = [models.Index(fields=["lane", "-at"], name="transition_by_lane")]
+        indexes: ClassVar = [
+            models.Index(fields=["lane", "-at"], name="transition_by_lane"),
+            models.Index(fields=["at"], condition=models.Q(followed=False), name="transition_to_follow"),
+        ]
 
 
 class LaneHour(models.Model):
@@ -227,6 +244,7 @@ class LaneHour(models.Model):
     down = models.PositiveIntegerField(default=0)
     not_testable = models.PositiveIntegerField(default=0)
     missed = models.PositiveIntegerField(default=0)
+    maintenance = models.PositiveIntegerField(default=0)
     worst_first = models.CharField(max_length=12, blank=True)
     worst_second = models.CharField(max_length=12, blank=True)
     latency_first = models.BinaryField(default=b"")
@@ -236,6 +254,29 @@ class LaneHour(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["lane", "hour"], name="lane_hour_once"),
         ]
+
+
+class LaneDay(models.Model):
+    """One UTC day of one lane, counted as its runs close: what its hours say, added up.
+
+    `reasons` counts failures by reason code; `latency` is the mergeable histogram of the passes.
+    """
+
+    lane = models.ForeignKey(Lane, on_delete=models.CASCADE, related_name="days")
+    day = models.DateField()
+    ok = models.PositiveIntegerField(default=0)
+    degraded = models.PositiveIntegerField(default=0)
+    down = models.PositiveIntegerField(default=0)
+    not_testable = models.PositiveIntegerField(default=0)
+    missed = models.PositiveIntegerField(default=0)
+    maintenance = models.PositiveIntegerField(default=0)
+    worst = models.CharField(max_length=12, blank=True)
+    reasons = models.JSONField(default=dict)
+    latency = models.BinaryField(default=b"")
+    tokens = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["lane", "day"], name="lane_day_once")]
 
 
 class Pulse(models.Model):

@@ -67,12 +67,15 @@ class Role(models.IntegerChoices):
 class Team(models.Model):
     """One group of people with its own endpoints, keys and profiles.
 
-    `sealed_data_key` is the team's data key, wrapped by the master key (see `panel.vault`).
+    `sealed_data_key` is the team's data key, wrapped by the master key (see `panel.vault`). Runs are kept
+    for `runs_days`, their hours for `hours_days`.
     """
 
     slug = models.SlugField(_("address"), max_length=40, unique=True)
     name = models.CharField(_("team name"), max_length=80)
     sealed_data_key = models.TextField()
+    runs_days = models.PositiveSmallIntegerField(_("days that runs are kept"), default=30)
+    hours_days = models.PositiveSmallIntegerField(_("days that hours are kept"), default=400)
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
