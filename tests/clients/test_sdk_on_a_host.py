@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from checks import Masked, Reason, Status
+from checks import Masked, Reason, Status, run
+from checks.probes.client import STEP_OF
 from checks.simulator import serve
+from checks.spec import Where
 from tests.clients.sdk import KEY, bundle, lane, on_host, variables
+from tests.ssh import Sshd
 
 pytestmark = pytest.mark.clients
 
@@ -60,3 +64,15 @@ def test_an_activate_line_brings_the_teams_python(openai_python: Path) -> None:
         step = on_host(lane(server, "openai", ""), "/nowhere/python", activate=line)["sdk_openai"]
     assert step.status is Status.OK
     assert Path(step.say["python"]).parent == openai_python.parent
+
+
+@pytest.mark.parametrize("library", ["openai", "langchain-openai", "litellm"])
+def test_the_whole_rung_is_green_over_ssh(
+    sshd: Sshd, library: str, library_python: Callable[[str], Path]
+) -> None:
+    with serve("vllm", key=KEY) as server:
+        host = sshd.spec(activate=f'export PATH="{library_python(library).parent}:$PATH"')
+        outcome = run(lane(server, library, "", host=host, where=Where.HOST, clients=()))
+    step = next(step for step in outcome.steps if step.name == STEP_OF[library])
+    assert (step.status, step.reason, step.place) == (Status.OK, None, f"host:{host.name}")
+    assert step.say["key_tail"] == KEY[-4:]
