@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -162,3 +163,11 @@ def test_a_claim_that_cannot_be_written_leaves_its_slots_due() -> None:
         transaction.set_rollback(True)
     assert Run.objects.count() == 0
     assert len(schedule.claim_due(NOON)) == 1
+
+
+def test_workers_that_take_deep_runs_at_once_do_not_count_past_each_other() -> None:
+    team = make.team()
+    runs = [make.run(make.check(team), NOON, top_rung=3) for _ in range(6)]
+    taken = at_once(*(partial(ledger.start_deep, run.pk, NOON) for run in runs))
+    assert Counter(type(each).__name__ for each in taken) == {"Run": 3, "NoneType": 3}
+    assert Run.objects.filter(state="running").count() == 3
