@@ -86,18 +86,21 @@ class _Conversation:
     def __init__(self, process: asyncssh.SSHClientProcess[bytes], seconds: float) -> None:
         self.process = process
         self.told = False
+        self.greeting = b""
         self.starts_by = asyncio.get_running_loop().time() + min(START_SECONDS, seconds)
 
     async def run(self, text: bytes, heard: Heard | None) -> Any:
         complaint = asyncio.ensure_future(_drained(self.process.stderr))
         try:
-            self.process.stdin.write(text)
+            with contextlib.suppress(BrokenPipeError):  # it has ended already; what it left is still read
+                self.process.stdin.write(text)
             return await listen(self._read_line, heard)
         except GroundLost as lost:
             if lost.reason is Reason.ANSWER_TOO_LARGE:
                 self.process.close()  # it would only write on
             if lost.reason is Reason.HOST_DISCONNECTED and not self.told and await self._refused():
-                raise GroundLost(Reason.HOST_PYTHON_MISSING, {"said": _last_line(await complaint)}) from lost
+                said = _last_line(await complaint or self.greeting)
+                raise GroundLost(Reason.HOST_PYTHON_MISSING, {"said": said}) from lost
             raise
         finally:
             complaint.cancel()
@@ -109,6 +112,8 @@ class _Conversation:
         except TimeoutError as error:
             raise GroundLost(Reason.HOST_SILENT, {}) from error
         self.told = self.told or line.startswith(b"{")
+        if line and not self.told:
+            self.greeting = line[:MAX_COMPLAINT]
         return line
 
     async def _refused(self) -> bool:

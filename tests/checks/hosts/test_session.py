@@ -133,6 +133,20 @@ def test_a_python_that_is_not_there_is_named(sshd: Sshd) -> None:
     assert "/opt/no such/python3" in told.value.say["said"]
 
 
+def test_a_command_that_ends_before_the_program_is_sent_was_no_python() -> None:
+    def at_once(process: asyncssh.SSHServerProcess[bytes]) -> None:
+        process.stdout.write(b"This account is currently not available.\n")
+        process.exit(1)
+
+    async def go() -> GroundLost:
+        async with answering_logins(at_once) as port:  # type: ignore[arg-type]
+            return await lost(host(port))
+
+    told = asyncio.run(go())
+    assert told.reason is Reason.HOST_PYTHON_MISSING
+    assert told.say["said"] == "This account is currently not available."
+
+
 def test_a_python_at_a_path_with_blanks_runs(sshd: Sshd, tmp_path: Path) -> None:
     python = tmp_path / "my python"
     python.write_text(f'#!/bin/sh\nexec {sshd.spec().python} "$@"\n')
