@@ -31,7 +31,7 @@ from checks.reason import Reason
 from checks.spec import EgressPolicy, HostSpec, Recipe
 
 PROGRAM: Final = "reach"
-MARGIN_SECONDS: Final = 14.0  # for the login shell before the exchange, and the direct word after it
+MARGIN_SECONDS: Final = 8.0  # for a slow start and login shell before, and the direct word after it
 MAX_BODY: Final = 1 << 20
 MAX_HEADERS: Final = 200
 MAX_SHOWN: Final = 2_000

@@ -12,6 +12,7 @@ import base64
 import contextlib
 import http.client
 import ipaddress
+import os
 import socket
 import ssl
 import threading
@@ -28,6 +29,8 @@ PIECE = 65536
 FIRST_BYTES = 512
 LOOK_SECONDS = 5.0
 DIRECT_SECONDS = 3.0
+LEAST_SECONDS = 0.5  # left to an exchange whose shell took its time
+LEAST_SHELL_SECONDS = 2.0
 NAME_SECONDS = 1.0  # for a name that the proxy resolves anyway
 PORTS = {"http": 80, "https": 443}
 PROXY_NAMES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
@@ -44,17 +47,23 @@ class Stopped(Exception):
 
 def main(request, tell):
     """Ask once, and directly too where a proxy stood in the way; return all that was seen."""
-    environment = {}
-    if not request["plain"]:
-        environment = shell_environment(request["run"], request["activate"], request["workdir"])
+    until = time.monotonic() + request["deadline"]
+    found = {} if request["plain"] else _around(request)
+    environment = dict(os.environ) if found is None else found
     exchange = Exchange(request, environment)
-    exchange.run(request["deadline"])
+    exchange.run(max(LEAST_SECONDS, until - time.monotonic()))
     told = exchange.told()
     names = {name.upper() for name, value in environment.items() if value}
-    told["matters"] = bool(names.intersection(PROXY_NAMES + CA_NAMES))
+    told["matters"] = found is None or bool(names.intersection(PROXY_NAMES + CA_NAMES))
     if exchange.proxy and (exchange.failure or (exchange.status or 0) >= 400):
         told["direct"] = _directly(request, environment)
     return told
+
+
+def _around(request):
+    """The login environment, for a part of the exchange's own time."""
+    seconds = max(LEAST_SHELL_SECONDS, min(SHELL_SECONDS, request["deadline"] / 3))
+    return shell_environment(request["run"], request["activate"], request["workdir"], seconds)
 
 
 def _directly(request, environment):

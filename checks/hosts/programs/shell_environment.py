@@ -15,9 +15,9 @@ SHELLS = ("bash", "zsh", "sh", "dash", "ksh", "ash", "fish")
 BEGINS = b"\0PREFLIGHT-ENVIRONMENT\0"  # what start files print comes before it
 
 
-def shell_environment(run, activate="", workdir=""):
-    """Return the environment of a login shell in `workdir` after the line `activate`; our own where the
-    shell gives none in time."""
+def shell_environment(run, activate="", workdir="", seconds=SHELL_SECONDS):
+    """Return the environment of a login shell in `workdir` after the line `activate`; None where the shell
+    gives none in time."""
     script = "%s\nprintf '\\000PREFLIGHT-ENVIRONMENT\\000'; env -0" % activate
     folder = os.path.expanduser(workdir or "~")
     try:
@@ -28,13 +28,13 @@ def shell_environment(run, activate="", workdir=""):
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        said = child.communicate(timeout=SHELL_SECONDS)[0][:MAX_ENVIRONMENT]
+        said = child.communicate(timeout=seconds)[0][:MAX_ENVIRONMENT]
     except (OSError, subprocess.SubprocessError):
         said = b""
     pairs = [part.partition(b"=") for part in said.rpartition(BEGINS)[2].split(b"\0") if b"=" in part]
-    found = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs} or dict(os.environ)
+    found = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
     found.pop(MARK, None)
-    return found
+    return found or None
 
 
 def _shell():

@@ -22,7 +22,8 @@ STEERING = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE
 
 def main(request, tell):
     """Return what was found, each variable as its value or, for a key, as mark and length."""
-    environment = shell_environment(request["run"], request["activate"], request["workdir"])
+    told = shell_environment(request["run"], request["activate"], request["workdir"])
+    environment = dict(os.environ) if told is None else told
     folder = os.path.expanduser(request["workdir"] or "~")
     files = {name: _entries(os.path.join(folder, name)) for name in FILES}
     steering = {name: value for name, value in environment.items() if name.upper() in STEERING and value}
