@@ -169,11 +169,11 @@ def recipe_for(member: Membership, code: str) -> Recipe | None:
 
 
 def profiles_of(member: Membership) -> QuerySet[Profile]:
-    """Return the team's profiles with lanes, endpoints and standing checks."""
+    """Return the team's profiles with lanes, endpoints, standing checks and recipes."""
     lanes = Lane.objects.select_related("endpoint", "check_order").order_by("pk")
     return (
         Profile.objects.filter(team=member.team)
-        .select_related("endpoint", "team")
+        .select_related("endpoint", "team", "recipe__host")
         .prefetch_related(Prefetch("lanes", queryset=lanes))
         .order_by("name")
     )

@@ -13,6 +13,7 @@ from panel.history import RungView, StepView
 
 UPPER_STEPS: dict[str, Promise] = {
     "host": pgettext_lazy("step", "Login to the host"),
+    "environment": pgettext_lazy("step", "Environment on the host"),
     "env_file": pgettext_lazy("step", "Environment file"),
     "proxies": pgettext_lazy("step", "Proxies on the host"),
     "sdk": pgettext_lazy("step", "Client libraries"),

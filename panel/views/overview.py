@@ -37,6 +37,7 @@ def overview(request: Request, team: str) -> HttpResponse:
         seen=seen,
         live=is_live(request),
         live_seconds=LIVE_SECONDS,
+        hosts=history.hosts_page(member.team, now),
         keys_due=access.keys_due(member, now)[:KEYS_SHOWN],
         changes=access.activity_of(member)[:CHANGES_SHOWN],
     )

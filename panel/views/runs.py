@@ -10,7 +10,9 @@ from django.views.decorators.http import require_safe
 
 from panel import access, history
 from panel.views.lanes import lane_facts
-from panel.views.shell import RUNNING_SECONDS, Request, page
+from panel.views.shell import OUTPUT_SECONDS, RUNNING_SECONDS, Request, is_live, page
+
+LAST_RUNG = 5
 
 
 @login_required
@@ -22,6 +24,8 @@ def run(request: Request, team: str, code: str) -> HttpResponse:
     view = history.run_view(row)
     if request.GET.get("as") == "text":
         return render(request, "runs/plain.txt", {"run": view}, content_type="text/plain; charset=utf-8")
+    under_way = view.state in ("queued", "running")
+    pieces = () if request.htmx else history.run_output(row)
     return page(
         request,
         "runs/_live.html" if request.htmx else "runs/run.html",
@@ -29,7 +33,13 @@ def run(request: Request, team: str, code: str) -> HttpResponse:
         "profiles",
         now=now,
         run=view,
-        under_way=view.state in ("queued", "running"),
+        under_way=under_way,
+        live=is_live(request),
+        pieces=pieces,
+        last=pieces[-1].number if pieces else 0,
+        polled=under_way and is_live(request),
+        awaited=under_way and view.top_rung == LAST_RUNG and bool(view.host_name),
+        output_seconds=OUTPUT_SECONDS,
         live_seconds=RUNNING_SECONDS,
         profile=row.check_order.lane.profile,
         **lane_facts(member, row.check_order.lane),

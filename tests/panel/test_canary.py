@@ -71,6 +71,7 @@ def pages(client: Client, profile: Profile) -> Iterator[tuple[str, str]]:
         "endpoint": Endpoint.objects.get().code,
         "run": Run.objects.latest("pk").code,
         "colleague": Membership.objects.get().code,
+        "host": make.host(profile.team).code,
     }
     for name, (read, _, of) in ROUTES.items():
         if read is not None:

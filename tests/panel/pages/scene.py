@@ -5,16 +5,29 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from checks.outcome import Certificate, Evidence, Outcome, Rung, Status, Step, Timings
 from checks.reason import Reason
 from panel import ledger, rollups
 from panel.actions import audit
-from panel.models import Check, Lane, LaneHour, Membership, Profile, ProfileVersion, Role, Run
+from panel.models import (
+    Check,
+    Lane,
+    LaneHour,
+    Membership,
+    Profile,
+    ProfileVersion,
+    Role,
+    Run,
+    RunOutput,
+)
 from tests import make
 
 NOW = datetime(2026, 11, 30, 6, 25, 10, tzinfo=UTC)
 KEY = "sk-canary-4f1d0c9a7be2c41f"
+PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8m0b7y1i3l2h2c0u0v1o9t5n4k3m2x1w0q9p8r7s6t preflight"
+OTHER_HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHQKSUTyz1HwHReFVvD5obVsALAgJRNarH4TRpNePnAS"
 HOSTILE = '<script>alert("x")</script>'
 
 
@@ -75,6 +88,7 @@ def scene(now: datetime = NOW, days: int = 2) -> Scene:
     _live([(nightly, "rollout", "ooooo")], now - timedelta(minutes=40), days)
     _pause(nightly, ("agent", "replay"), people["owner"], now)
     with_audit(people["lead"], grpo)
+    with_hosts(people["lead"], grpo, now)
     ledger.beat("tick", now - timedelta(seconds=1))
     return Scene(down=grpo, now=now, **people)
 
@@ -91,6 +105,76 @@ def with_audit(lead: Membership, profile: Profile) -> None:
             audit.record(
                 team=lead.team, actor=lead.user, verb=verb, noun=noun, code=profile.code, label=label
             )
+
+
+def with_hosts(lead: Membership, profile: Profile, now: datetime) -> None:
+    """Four hosts: one told its facts, one shows another key, one waits for its key to be accepted, one is
+    bare; the first has the profile's recipe, and one of its runs printed something."""
+    keyed = {"public_key": PUBLIC_KEY, "key_number": 1, "key_sealed_at": now, "key_sealed_by": lead.user}
+    trusted = keyed | {"host_key_at": now, "host_key_by": lead.user, "next_reading_at": now}
+    a12 = make.host(
+        lead.team, name="gpu-a12", address="gpu-a12.example", workdir="/data/grpo", state="degraded",
+        reason="gpu_memory_held", evidence_at=now, **trusted,
+    )  # fmt: skip
+    make.reading(
+        a12, now - timedelta(minutes=12), state="done", status="degraded", reason="gpu_memory_held",
+        finished_at=now - timedelta(minutes=12), duration_ms=2310, facts=host_facts(),
+        findings=[{"reason": "gpu_memory_held", "say": {"process": HOSTILE}, "status": "degraded"}],
+    )  # fmt: skip
+    make.host(lead.team, name="gpu-a13", offered_key=OTHER_HOST_KEY, offered_at=now, **trusted)
+    make.host(lead.team, name="gpu-b01", host_key="", offered_key=OTHER_HOST_KEY, offered_at=now, **keyed)
+    make.host(lead.team, name="gpu-b02", host_key="")
+    make.recipe(profile, a12, where="both", agent="sql_agent:SqlAgent", command=["python", "train.py"])
+    run = Run.objects.filter(check_order__lane__profile=profile, status="down").latest("slot")
+    RunOutput.objects.create(run=run, number=1, at=now, text=f"step 1\n{HOSTILE}\n")
+
+
+def host_facts() -> dict[str, Any]:
+    """What a host with four GPUs says of itself, as its row keeps it."""
+    gib = 1 << 30
+    gpus = [
+        {
+            "index": n,
+            "name": "NVIDIA A100-SXM4-80GB",
+            "total": 80 * gib,
+            "used": used * gib,
+            "utilization": load,
+        }
+        for n, used, load in ((0, 76, 98), (1, 76, 97), (2, 0, 0), (3, 12, 0))
+    ]
+    holders = [
+        {
+            "pid": 48211 + n,
+            "gpu": n,
+            "used": 75 * gib,
+            "name": "ray::WorkerDict",
+            "user": "lin",
+            "alive": True,
+        }
+        for n in (0, 1)
+    ]
+    holders.append({"pid": 3311, "gpu": 3, "used": 12 * gib, "name": HOSTILE, "alive": False})
+    packages = {"agentlightning": "1.0.2", "verl": "0.9.1", "vllm": "0.20.2", "torch": "2.10.0"}
+    return {
+        "system": {"hostname": "gpu-a12", "system": "Ubuntu 22.04", "kernel": "5.15.0", "sees_all": True},
+        "memory": {"total": 1007 * gib, "available": 611 * gib},
+        "disks": [
+            {"role": "workdir", "path": "/data", "total": 3500 * gib, "free": 190 * gib, "writable": True},
+            {"role": "root", "path": "/", "total": 200 * gib, "free": 3 * gib, "writable": True},
+        ],
+        "gpus": {"state": "ok", "driver": "550.127.05", "cuda": "12.4", "gpus": gpus, "holders": holders},
+        "ports": [
+            {"address": "0.0.0.0", "port": 8265, "user": "lin", "pid": 3920, "name": "raylet"},
+            {"address": "127.0.0.1", "port": 8000, "name": "vllm", "traits": ["vllm_dev"]},
+        ],
+        "team": {"path": "/opt/agl/bin/python", "name": "agl", "version": "3.12.4", "packages": packages},
+        "python": {"path": "/usr/bin/python3", "version": "3.10.12"},
+        "environment": [
+            {"name": "HTTP_PROXY", "value": "http://proxy.example:3128", "length": 25, "where": "both"},
+            {"name": "OPENAI_API_KEY", "value": "sk-", "length": 51, "where": "login"},
+        ],
+        "clock_skew": -74.2, "skew_error": 0.2, "failed": ["conda"],
+    }  # fmt: skip
 
 
 def _profile(team, name, environment, endpoint, model, *, rollout) -> Profile:  # type: ignore[no-untyped-def]
