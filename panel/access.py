@@ -17,7 +17,6 @@ from panel.models import (
     AuditEvent,
     Endpoint,
     Host,
-    HostReading,
     KeyVersion,
     Lane,
     Membership,
@@ -49,7 +48,6 @@ __all__ = [
     "memberships_of",
     "profile_for",
     "profiles_of",
-    "readings_of",
     "recipe_for",
     "run_for",
     "somebody",
@@ -154,12 +152,6 @@ def hosts_of(member: Membership) -> QuerySet[Host]:
 def host_for(member: Membership, code: str) -> Host:
     """Return one host of the team by its code."""
     return _one(hosts_of(member).filter(code=code))
-
-
-def readings_of(member: Membership, code: str) -> QuerySet[HostReading]:
-    """Return the readings of one host of the team, newest first."""
-    host = host_for(member, code)
-    return HostReading.objects.filter(host=host).select_related("asked_by").order_by("-slot")
 
 
 def recipe_for(member: Membership, code: str) -> Recipe | None:

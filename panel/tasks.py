@@ -65,8 +65,9 @@ def climb_high(run_id: int) -> None:
 @shared_task
 def tidy(run_id: int) -> None:
     """Remove what a dry run left whose worker died."""
-    spec = briefing.brief_tidying(run_id)
-    steps = checks.clean_up(spec) if spec else ()
+    specs, refused = briefing.brief_tidying(run_id)
+    steps = [step for spec in specs for step in checks.clean_up(spec)]
+    steps += [step for outcome in refused for step in outcome.steps]
     ledger.settle_leftover(run_id, steps, timezone.now())
 
 

@@ -55,12 +55,10 @@ def brief(runs: Sequence[Run]) -> tuple[list[LaneSpec], list[Outcome]]:
     return specs, refused
 
 
-def brief_tidying(run_id: int) -> LaneSpec | None:
-    """Return the lane of a run whose worker died, to tidy up after it; None when it is gone, or when its
-    lane cannot be reached any more."""
+def brief_tidying(run_id: int) -> tuple[list[LaneSpec], list[Outcome]]:
+    """Return what `brief` does for one run whose worker died; nothing when the run is gone."""
     run = Run.objects.select_related("check_order").filter(pk=run_id).first()
-    specs, _ = brief([run] if run else [])
-    return specs[0] if specs else None
+    return brief([run] if run else [])
 
 
 def _spec(run: Run, lane: Lane, keys: Keys, purses: Purses) -> LaneSpec:

@@ -144,11 +144,6 @@ class Comparison:
     places: tuple[PlaceView, ...]
     hops: tuple[Hop, ...]
 
-    @property
-    def differing(self) -> tuple[str, ...]:
-        """The names of the hops that differ."""
-        return tuple(hop.name for hop in self.hops if hop.differs)
-
 
 @dataclass(frozen=True, slots=True)
 class OutputPiece:

@@ -85,3 +85,10 @@ def test_after_a_day_it_is_said_as_unsettled(interrupted: Run) -> None:
 def test_what_is_settled_is_not_tidied_up_again(interrupted: Run) -> None:
     ledger.settle_leftover(interrupted.pk, [GONE], LATER)
     assert ledger.claim_leftovers(LATER + timedelta(days=2)) == []
+
+
+def test_a_lane_that_lost_its_key_is_not_called_tidied_up(interrupted: Run) -> None:
+    interrupted.check_order.lane.profile.endpoint.key_versions.all().delete()
+    tasks.tidy(interrupted.pk)
+    left = Leftover.objects.get()
+    assert (left.settled_at, left.said["steps"][0]["reason"]) == (None, "key_missing")
