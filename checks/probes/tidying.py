@@ -1,4 +1,4 @@
-"""After a dry run whose worker died: ends its processes on the host, removes its rollouts from the gateway."""
+"""After a dry run whose worker died: ends its processes on the host, takes its rollouts off the gateway."""
 
 from __future__ import annotations
 
