@@ -25,7 +25,8 @@ BEFORE: Final = {
     "reach": ("shell_environment",),
     "surroundings": ("shell_environment",),
     "client": ("shell_environment",),
-    "agent": ("relay",),
+    "agent": ("shell_environment", "relay"),
+    "command": ("shell_environment",),
     "facts": ("gathering", "gpu_tools", "software"),
 }
 GRACE_SECONDS: Final = 6.0  # past its own deadline a program is given up

@@ -9,6 +9,7 @@ from checks.probes.agent import agent
 from checks.probes.asking import Ask, Found, Probe
 from checks.probes.client import client
 from checks.probes.contracts import PROMISES
+from checks.probes.dry_run import dry_run
 from checks.probes.gateway import channel_by_kind
 from checks.probes.network import network
 from checks.probes.places import from_places
@@ -19,6 +20,7 @@ PROBES: Final[dict[Rung, Probe]] = {
     Rung.CHANNEL: from_places(Rung.CHANNEL, "chat", channel_by_kind),
     Rung.SDK: in_surroundings(client),
     Rung.AGENT: agent,
+    Rung.ROLLOUT: dry_run,
 }
 
 __all__ = ["PROBES", "PROMISES", "Ask", "Found", "Probe"]

@@ -3,8 +3,8 @@
 `request`: workdir, python, activate (a shell line), bundle (text for a shell), base_url of the lane, ca (PEM
 or ""), model, agent ("package.module:Class"), question, question_field, deadline (seconds), child (the text
 of agent_child.py). Told meanwhile: "output" (text). The agent sees the relay wherever the bundle names the
-lane's base URL. Nothing is judged here; no file is written. Standard library, Python 3.8+; `frame.py` and
-`relay.py` go before it.
+lane's base URL. Nothing is judged here; no file is written. Standard library, Python 3.8+; `frame.py`,
+`shell_environment.py` and `relay.py` go before it.
 """
 # ruff: noqa: F821 - start, ours, end_all and Relay are of the parts that are sent with it
 
@@ -63,7 +63,7 @@ def _launch(request, relay):
         child = start(
             [shell, "-c", SHELL_LINES % (activate, bundle, bundle), "preflight", *argv],
             run=request["run"],
-            env=_without_proxy(),
+            env=_without_proxy(shell_environment(request["run"]) or os.environ),
             cwd=os.path.expanduser(request["workdir"] or "~"),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -87,9 +87,9 @@ def _ask_of(request, relay):
     return dict({name: request[name] for name in names}, relay=relay.base_url, event_url=relay.event_url)
 
 
-def _without_proxy():
-    """The environment as it is, but that no proxy stands between the agent and the relay."""
-    environment = dict(os.environ)
+def _without_proxy(login):
+    """The environment of a login, but that no proxy stands between the agent and the relay."""
+    environment = dict(login)
     for name in ("NO_PROXY", "no_proxy"):
         known = environment.get(name, "")
         environment[name] = (known + "," if known else "") + "127.0.0.1"

@@ -2,9 +2,9 @@
 
 `request`: argv, workdir, activate (a shell line), bundle (text for a shell), gpus (indices), deadline
 (seconds), output_cap (bytes). Told meanwhile: "output" (text) and "gpu" (MiB used by index). Standard
-library, Python 3.8+; `frame.py` goes before it.
+library, Python 3.8+; `frame.py` and `shell_environment.py` go before it.
 """
-# ruff: noqa: F821 - start, ours and end_all are of the frame, which is sent with it
+# ruff: noqa: F821 - start, ours, end_all and shell_environment are of the parts that are sent with it
 
 import os
 import re
@@ -54,7 +54,7 @@ def main(request, tell):
 
 
 def _start(request):
-    environment = dict(os.environ, PYTHONUNBUFFERED="1")
+    environment = dict(shell_environment(request["run"]) or os.environ, PYTHONUNBUFFERED="1")
     if request["gpus"]:
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(str(index) for index in request["gpus"])
     shell = shutil.which("bash") or "/bin/sh"
