@@ -15,7 +15,8 @@ from panel.models.teams import Team, User
 class Channel(models.Model):
     """Where a team is told. `settings` holds what is no secret (recipients, chat id, topic, server);
     `sealed_secret` the address or token that is one, and `sealed_sign` the signing secret, both sealed by the
-    vault. `language` is "en" or "zh-hans". `shown` is what a page may show of the address.
+    vault for `origin`. `language` is "en" or "zh-hans". `shown` is what a page may show of the address.
+    `failure` is why the last sending failed, with the facts of it in `say`; empty after one that succeeded.
     """
 
     class Kind(models.TextChoices):
@@ -39,11 +40,13 @@ class Channel(models.Model):
     sealed_secret = models.TextField(blank=True, editable=False)
     sealed_sign = models.TextField(blank=True, editable=False)
     secret_number = models.PositiveIntegerField(default=0, editable=False)
+    origin = models.CharField(max_length=300, blank=True, editable=False)
     shown = models.CharField(max_length=120, blank=True, editable=False)
     enabled = models.BooleanField(_("in use"), default=True)
     told_at = models.DateTimeField(null=True)
     failed_at = models.DateTimeField(null=True)
     failure = models.CharField(max_length=40, blank=True)
+    say = models.JSONField(default=dict)
     made_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -63,6 +66,7 @@ class Route(models.Model):
     """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="routes")
+    code = models.CharField(max_length=12, unique=True, default=new_code, editable=False)
     channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="routes")
     environments = models.JSONField(_("environments"), default=list, blank=True)
     states = models.JSONField(_("states"), default=list, blank=True)
@@ -78,6 +82,8 @@ class Notice(models.Model):
     """One message to one channel about one thing; `key` makes it unique, so that nothing is told twice.
 
     `data` is what is said, without any secret or upstream text; it is put into words when it is sent.
+    `failure` and `say` tell why it was not sent yet, was given up, or dropped. `code` goes with the message:
+    the other side knows by it what it has already.
     """
 
     class Kind(models.TextChoices):
@@ -97,6 +103,7 @@ class Notice(models.Model):
         DEAD = "dead", _("given up")
         DROPPED = "dropped", _("dropped")
 
+    code = models.CharField(max_length=12, unique=True, default=new_code, editable=False)
     channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="notices")
     incident = models.ForeignKey(Incident, null=True, on_delete=models.CASCADE, related_name="notices")
     kind = models.CharField(max_length=10, choices=Kind.choices)
@@ -109,6 +116,7 @@ class Notice(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     sent_at = models.DateTimeField(null=True)
     failure = models.CharField(max_length=40, blank=True)
+    say = models.JSONField(default=dict)
     asked_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:
