@@ -35,6 +35,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     absent = ["embedded" if os.environ.get("REDIS_URL") else "services"]
     if not asked_for("PREFLIGHT_TEST_VLLM"):
         absent.append("vllm")
+    if not asked_for("PREFLIGHT_TEST_AGL0"):
+        absent.append("legacy")
     left_out = [item for item in items if any(item.get_closest_marker(name) for name in absent)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)

@@ -9,6 +9,7 @@ from checks.outcome import SUPPORTING_STEPS, Rung, Status, Step
 from checks.probes.asking import Ask, Found
 from checks.probes.command import command
 from checks.probes.gateway import controller_run, gateway_dry_run
+from checks.probes.legacy import legacy_run
 from checks.probes.samples import samples
 from checks.spec import EndpointKind, LaneKind, LaneSpec
 
@@ -21,7 +22,7 @@ async def dry_run(ask: Ask) -> Found:
     """Run each part that fits the lane, one after the other, up to the first that breaks.
 
     Through the gateway where the lane is one, then with the team's agent class under a controller; else by
-    samples from the rollout endpoint; last the team's own command. A lane that has none of these is not
+    samples from the rollout endpoint and, for 0.x, its own Trainer on the host; last the team's own command. A lane that has none of these is not
     testable on this rung, without a reason.
     """
     steps: list[Step] = []
@@ -39,6 +40,8 @@ def _parts(spec: LaneSpec) -> Iterator[Part]:
             yield controller_run
     elif spec.lane is LaneKind.ROLLOUT:
         yield samples
+        if spec.host is not None and spec.recipe is not None and spec.recipe.generation == "0.x":
+            yield legacy_run
     if spec.host is not None and spec.recipe is not None and spec.recipe.command:
         yield command
 

@@ -54,6 +54,12 @@ def agl_python() -> Path:
 
 
 @pytest.fixture(scope="session")
+def agl0_python() -> Path:
+    """The interpreter of an environment that holds the real `agentlightning` 0.3.0 and its pins."""
+    return _python(environments.python_of, "agl0", "agentlightning 0.3.0")
+
+
+@pytest.fixture(scope="session")
 def gateway(agl_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[agl.Gateway]:
     """A real Agent-Lightning 1.x gateway on loopback, with a key."""
     with agl.running(agl_python, tmp_path_factory.mktemp("gateway")) as started:

@@ -10,8 +10,8 @@ from checks.clients.environments import INSTALL_SECONDS, digest, ensure
 __all__ = ["HERE", "KEPT_IN", "CannotInstall", "python_of", "python_of_library"]
 
 HERE = Path(__file__).resolve().parent
-# Published as source alone; pure Python, of Hydra's own.
-WITHOUT_WHEELS = {"agl": "antlr4-python3-runtime"}
+# Published as source alone, and pure Python.
+WITHOUT_WHEELS = {"agl": "antlr4-python3-runtime", "agl0": "gpustat"}
 KEPT_IN = HERE.parents[1] / "var" / "clients"
 
 
