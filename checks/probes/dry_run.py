@@ -22,8 +22,8 @@ async def dry_run(ask: Ask) -> Found:
     """Run each part that fits the lane, one after the other, up to the first that breaks.
 
     Through the gateway where the lane is one, then with the team's agent class under a controller; else by
-    samples from the rollout endpoint and, for 0.x, its own Trainer on the host; last the team's own command. A lane that has none of these is not
-    testable on this rung, without a reason.
+    samples from the rollout endpoint and, for 0.x, its own Trainer on the host; last the team's own command.
+    A lane that has none of these is not testable on this rung, without a reason.
     """
     steps: list[Step] = []
     for part in _parts(ask.spec):
