@@ -44,9 +44,9 @@ def in_surroundings(probe: Probe) -> Probe:
 async def surroundings(ask: Ask) -> tuple[Step, ...]:
     """Compare what the team's process on the host would find with the bundle.
 
-    Steps "environment" and "proxies" inform; "env_file" is there only where a file disagrees, and degrades:
-    a loader that lets the file win would ask something else than what was checked. Empty without a host
-    and without a bundle.
+    Steps "environment" and "proxies" inform; "env_file" is there only where a file disagrees: what loads that
+    file instead of the bundle asks something else than what was checked, so another key or address breaks the
+    rung, and another model degrades it. Empty without a host and without a bundle.
     """
     spec = ask.spec
     wanted = bundle_values(spec)
@@ -104,7 +104,7 @@ def _steps(
         differing = _differing(_mapping(entries), expected)
         if differing:
             say = {"file": name[:MAX_SHOWN], **_shown(differing, _mapping(entries))}
-            yield Step(Rung.SDK, "env_file", Status.DEGRADED, Reason.ENV_FILE_STALE, say=say, place=place)
+            yield Step(Rung.SDK, "env_file", _weight(differing), Reason.ENV_FILE_STALE, say=say, place=place)
     found = _mapping(told.get("environment"))
     shadowing = _differing(found, expected)
     status, reason = (Status.DEGRADED, Reason.ENV_SHADOWED) if shadowing else (Status.OK, None)
@@ -114,6 +114,12 @@ def _steps(
 
 def _differing(found: Mapping[str, Any], expected: Mapping[str, str]) -> list[str]:
     return [name for name in expected if name in found and _told(found[name]) != expected[name]]
+
+
+def _weight(differing: list[str]) -> Status:
+    """Another key or another address is another endpoint; another model alone may be meant."""
+    elsewhere = any(names_a_secret(name) or "BASE" in name for name in differing)
+    return Status.DOWN if elsewhere else Status.DEGRADED
 
 
 def _told(entry: Any) -> str:

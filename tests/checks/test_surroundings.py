@@ -59,17 +59,19 @@ def test_a_file_that_agrees_is_no_finding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "name"),
+    ("line", "name", "status"),
     [
-        (f"OPENAI_API_KEY={OLD_KEY}", "OPENAI_API_KEY"),
-        ("OPENAI_BASE_URL='http://10.1.2.3:9000/v1'", "OPENAI_BASE_URL"),
-        ("OPENAI_MODEL=other", "OPENAI_MODEL"),
+        (f"OPENAI_API_KEY={OLD_KEY}", "OPENAI_API_KEY", Status.DOWN),
+        ("OPENAI_BASE_URL='http://10.1.2.3:9000/v1'", "OPENAI_BASE_URL", Status.DOWN),
+        ("OPENAI_MODEL=other", "OPENAI_MODEL", Status.DEGRADED),
     ],
 )
-def test_a_stale_file_is_named_with_what_differs(tmp_path: Path, line: str, name: str) -> None:
+def test_a_stale_file_is_named_with_what_differs(
+    tmp_path: Path, line: str, name: str, status: Status
+) -> None:
     (tmp_path / ".env").write_text(line + "\n")
     step = seen(tmp_path)["env_file"]
-    assert (step.status, step.reason) == (Status.DEGRADED, Reason.ENV_FILE_STALE)
+    assert (step.status, step.reason) == (status, Reason.ENV_FILE_STALE)
     assert (step.say["file"], step.say["names"]) == (".env", name)
     assert OLD_KEY not in repr(step)
 

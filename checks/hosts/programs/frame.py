@@ -142,10 +142,13 @@ def _state(pid):
 
 
 def _marked(pid, wanted):
-    """Tell whether the process carries the mark; of another user's processes nobody may say."""
+    """Tell whether the process carries the mark, or that mark with a suffix; of another user's processes
+    nobody may say."""
     try:
         with open("/proc/%d/environ" % pid, "rb") as environment:
-            return wanted in environment.read().split(b"\0")
+            return any(
+                one == wanted or one.startswith(wanted + b"-") for one in environment.read().split(b"\0")
+            )
     except OSError:
         return False
 
