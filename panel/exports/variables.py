@@ -7,6 +7,7 @@ key to api.openai.com; so both names stand in every file, with one value. No val
 from __future__ import annotations
 
 from checks.dialects import Block, Entry
+from checks.gateway_urls import gateway_root
 from checks.spec import LaneKind
 from panel.exports.bundle import Bundle, BundleLane
 from panel.exports.keys import key_comments, key_entries
@@ -55,7 +56,7 @@ def _gateway_block(bundle: Bundle, lane: BundleLane) -> Block:
         "The controller gives each agent its own AGL_OPENAI_BASE_URL; OPENAI_* would pass by the gateway.",
         *key_comments(bundle, lane, GATEWAY_KEY),
     )
-    named = _filled(("AGL_BASE_URL", lane.base_url), ("AGL_MODEL_NAME", lane.model))
+    named = _filled(("AGL_BASE_URL", gateway_root(lane.base_url)), ("AGL_MODEL_NAME", lane.model))
     return Block((*named, *key_entries(bundle, lane, GATEWAY_KEY)), comments)
 
 

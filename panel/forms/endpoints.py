@@ -8,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from checks.addresses import AddressError, Joined, clean_base_url, host_of, join_preview
+from checks.gateway_urls import agents_chat_url
 from panel.forms.fields import BaseUrlField, ExpiryField, KeyField, edits_of, suggestions_of
 from panel.forms.sentences import address_sentence, edit_sentence
 from panel.models import Endpoint
@@ -48,7 +49,7 @@ class EndpointForm(forms.Form):
 
     def calls(self) -> Calls:
         """Return what each client would call under the base URL as it stands in the form."""
-        return calls_under(str(self["base_url"].value() or ""))
+        return calls_under(str(self["base_url"].value() or ""), str(self["kind"].value() or ""))
 
 
 class NewEndpointForm(EndpointForm):
@@ -100,15 +101,18 @@ class Calls:
         return list(found.items())
 
 
-def calls_under(raw: str) -> Calls:
-    """Return what each client calls under a base URL as somebody typed it."""
+def calls_under(raw: str, kind: str = "") -> Calls:
+    """Return what each client calls under a base URL as somebody typed it, for an endpoint of that kind."""
     if not raw.strip():
         return Calls()
     try:
         clean = clean_base_url(raw)
     except AddressError as error:
         return Calls(refusal=address_sentence(error))
-    return Calls(join_preview(clean.url), tuple(edit_sentence(edit) for edit in clean.edits))
+    joined = join_preview(clean.url)
+    if kind == Endpoint.Kind.GATEWAY:  # nothing is joined to a gateway's address: each rollout has its own
+        joined = (Joined("Agent-Lightning 1.x", agents_chat_url(clean.url)),)
+    return Calls(joined, tuple(edit_sentence(edit) for edit in clean.edits))
 
 
 def name_for(base_url: str, taken: set[str]) -> str:

@@ -38,7 +38,7 @@ def endpoint(request: HttpRequest, team: str, code: str) -> HttpResponse:
     using = [profile for profile in access.profiles_of(member) if _uses(profile, row.pk)]
     return page(
         request, "endpoints/endpoint.html", member, "endpoints", endpoint=row, using=using,
-        calls=calls_under(row.base_url),
+        calls=calls_under(row.base_url, row.kind),
     )  # fmt: skip
 
 
@@ -182,7 +182,8 @@ def keys(request: HttpRequest, team: str) -> HttpResponse:
 def calls(request: HttpRequest, team: str) -> HttpResponse:
     """Answer with the join preview of what is typed; by POST, since addresses end up in logs."""
     access.member_of(request.user, team, Role.LEAD)
-    return render(request, "endpoints/_calls.html", {"calls": calls_under(request.POST.get("base_url", ""))})
+    calls = calls_under(request.POST.get("base_url", ""), request.POST.get("kind", ""))
+    return render(request, "endpoints/_calls.html", {"calls": calls})
 
 
 def _uses(profile: object, endpoint_id: int) -> bool:

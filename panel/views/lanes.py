@@ -90,7 +90,7 @@ def lane_facts(member: Membership, lane: Any) -> dict[str, Any]:
         "lane": lane,
         "endpoint": endpoint,
         "key": next(active, None),
-        "calls": calls_under(endpoint.base_url),
+        "calls": calls_under(endpoint.base_url, endpoint.kind),
     }
 
 

@@ -14,12 +14,12 @@ from typing import Final
 
 from checks.addresses import chat_url
 from checks.egress import Exchange
+from checks.gateway_urls import proxy_path, rollout_path
 from checks.outcome import Evidence, Rung, Status, Step
 from checks.probes.asking import Ask, broken_step
 from checks.probes.chat import OLD_NAME, PROMPT
 from checks.probes.completion import read_completion, read_json, tokens_spent
 from checks.probes.gateway.door import Door, objects_of
-from checks.probes.gateway.paths import proxy_path, rollout_path
 from checks.probes.gateway.rollouts import GatewayRollout
 from checks.probes.gateway.triplets import Event, failed_call
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Final
 
+from checks.gateway_urls import rollout_path
 from checks.hosts import GroundLost
 from checks.outcome import Evidence, Failure, FailureKind, Rung, Status, Step
 from checks.probes.asking import Ask, Found, broken_step, lost_step
 from checks.probes.gateway.calls import upstream_evidence
 from checks.probes.gateway.door import CALL_SECONDS, Door, at_one_place, objects_of
-from checks.probes.gateway.paths import rollout_path
 from checks.probes.gateway.rollouts import GatewayRollout, Purpose, RolloutRefused
 from checks.probes.gateway.triplets import Event, failed_call, judge_calls, judge_reward, triplets_step
 from checks.reason import Reason

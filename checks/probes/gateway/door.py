@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from checks.egress import Exchange, exchange
+from checks.gateway_urls import gateway_root
 from checks.outcome import Evidence, Rung, Step
 from checks.probes.asking import Ask, Probe
 from checks.probes.chat import key_context, lane_evidence, lane_headers
 from checks.probes.completion import read_json
-from checks.probes.gateway.paths import gateway_root
 from checks.probes.places import from_places
 from checks.spec import EndpointKind, LaneSpec, Where
 

@@ -9,12 +9,12 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Final
 
+from checks.gateway_urls import event_path, rollout_path
 from checks.outcome import Rung, Status, Step
 from checks.probes.asking import Ask, Found, broken_step
 from checks.probes.contracts.question import PROMPT_ROOM
 from checks.probes.gateway.calls import ANSWER_TOKENS, call
 from checks.probes.gateway.door import CALL_SECONDS, Door, at_one_place, objects_of
-from checks.probes.gateway.paths import event_path, rollout_path
 from checks.probes.gateway.rollouts import GatewayRollout, Purpose, RolloutRefused, remove_all
 from checks.probes.gateway.state import gateway_state, unless_busy
 from checks.probes.gateway.triplets import Judged, judge_calls, judge_reward, triplets_step

@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from checks.egress import Exchange
+from checks.gateway_urls import event_path, proxy_path, rollout_path
 from checks.probes.gateway.door import Door
-from checks.probes.gateway.paths import event_path, proxy_path, rollout_path
 from checks.spec import EgressPolicy, EndpointKind, LaneSpec, Masked
 
 PREFIX: Final = "preflight-"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
+from checks.gateway_urls import rollout_path
 from checks.outcome import Evidence, Rung, Status, Step
 from checks.probes.asking import Ask, Found, Probe, broken_step, status_of
 from checks.probes.gateway.calls import upstream_evidence
 from checks.probes.gateway.door import CALL_SECONDS, Door, objects_of
-from checks.probes.gateway.paths import rollout_path
 from checks.probes.gateway.rollouts import GatewayRollout, Purpose, RolloutRefused
 from checks.probes.gateway.state import gateway_state
 from checks.probes.gateway.triplets import failed_call

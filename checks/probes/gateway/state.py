@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from checks.egress import Exchange
+from checks.gateway_urls import leads_through_rollout
 from checks.outcome import FailureKind, Rung, Status, Step
 from checks.probes.asking import Ask, Found, broken_step
 from checks.probes.contracts import channel_under_contract
 from checks.probes.gateway.door import CALL_SECONDS, Door, object_of, objects_of
-from checks.probes.gateway.paths import leads_through_rollout
 from checks.probes.gateway.rollouts import PREFIX, Purpose
 from checks.reason import Reason
 from checks.spec import EndpointKind

@@ -118,6 +118,13 @@ def test_the_join_preview_names_the_exact_url_and_every_client(client: Client, l
     assert "The slash at the end was dropped." in text
 
 
+def test_the_join_preview_of_a_gateway_shows_what_its_agents_call(client: Client, lead: Membership) -> None:
+    asked = {"base_url": "http://gpu-1:8181", "kind": "agl-gateway"}
+    text = client.post(reverse("calls", args=[lead.team.slug]), asked).text
+    assert "http://gpu-1:8181/proxy/rollout/…/attempt/0/mode/train/openai/v1/chat/completions" in text
+    assert "http://gpu-1:8181/chat/completions" not in text
+
+
 def test_the_join_preview_says_why_nothing_can_be_called(client: Client, lead: Membership) -> None:
     text = client.post(reverse("calls", args=[lead.team.slug]), {"base_url": "relay.example"}).text
     assert "does not begin with https://" in text

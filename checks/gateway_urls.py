@@ -36,3 +36,8 @@ def rollout_path(rollout_id: str) -> str:
 def event_path(rollout_id: str) -> str:
     """The path that takes a rollout's events."""
     return f"{rollout_path(rollout_id)}/attempt/{ATTEMPT}/events"
+
+
+def agents_chat_url(base_url: str) -> str:
+    """Return what an agent calls for a chat: the gateway's address with a rollout's id, shown as "…"."""
+    return f"{gateway_root(base_url)}/proxy/rollout/…/attempt/{ATTEMPT}/mode/train/openai/v1/chat/completions"
