@@ -14,7 +14,7 @@ from checks.hosts import make_key_pair, offered_key, ssh_ground
 from checks.reason import Reason
 from checks.spec import HostSpec
 from tests.checks.hosts.doors import lost
-from tests.checks.hosts.test_session import a_command
+from tests.checks.hosts.test_session import RUN, a_command
 from tests.ssh import Sshd, free_port, running_sshd
 
 
@@ -33,7 +33,7 @@ def behind(jump: HostSpec, sshd: Sshd) -> HostSpec:
 def test_a_program_runs_behind_a_jump_host(sshd: Sshd) -> None:
     async def go() -> str:
         async with ssh_ground(behind(sshd.spec(), sshd), seconds=20.0) as ground:
-            answer = await ground.run("command", a_command("echo", "far"), run="run-far", seconds=20.0)
+            answer = await ground.run("command", a_command("echo", "far"), run=RUN, seconds=20.0)
             return str(answer["tail"])
 
     assert asyncio.run(go()) == "far\n"
