@@ -110,7 +110,7 @@ def with_audit(lead: Membership, profile: Profile) -> None:
 def with_hosts(lead: Membership, profile: Profile, now: datetime) -> None:
     """Four hosts: one told its facts, one shows another key, one waits for its key to be accepted, one is
     bare; the first has the profile's recipe, and one of its runs printed something."""
-    keyed = {"public_key": PUBLIC_KEY, "key_number": 1, "key_sealed_at": now, "key_sealed_by": lead.user}
+    keyed = {"private": KEY, "public_key": PUBLIC_KEY, "key_sealed_at": now, "key_sealed_by": lead.user}
     trusted = keyed | {"host_key_at": now, "host_key_by": lead.user, "next_reading_at": now}
     a12 = make.host(
         lead.team, name="gpu-a12", address="gpu-a12.example", workdir="/data/grpo", state="degraded",

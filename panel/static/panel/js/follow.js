@@ -7,8 +7,8 @@
   const atEnd = (part) => part.scrollHeight - part.scrollTop - part.clientHeight < SLACK;
   const end = (part) => { part.scrollTop = part.scrollHeight; };
 
-  document.addEventListener("htmx:beforeSwap", (event) => {
-    const part = event.target.closest("[data-follows]");
+  document.addEventListener("htmx:beforeSwap", () => {
+    const part = text();
     if (part) wasAtEnd = atEnd(part);
   });
 
