@@ -7,6 +7,7 @@ refusal ends as "succeeded" (measured with 0.3.0).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -30,6 +31,8 @@ BODY_KEPT: Final = 8_192
 SHOWN: Final = 400
 PINS: Final = "agentlightning==0.3.0 litellm[proxy]<1.104 opentelemetry-*<=1.42.1"
 _CLASS_FAULTS: Final = ("AttributeError", "TypeError")
+_EXCEPTION: Final = re.compile(r"[A-Za-z_][\w.]{0,120}(?:Error|Exception): ")
+_PASSING: Final = frozenset({"rate", "server"})
 
 
 async def legacy_run(ask: Ask) -> tuple[Step, ...]:
@@ -94,7 +97,9 @@ def _ended(told: Mapping[str, Any]) -> Step:
     step = Step(Rung.ROLLOUT, "legacy", Status.OK, say=_versions(told), evidence=evidence)
     if not _events(told, "versions"):
         lost = str(told.get("error") or tail[-SHOWN:]).strip()
-        return _down(step, (Reason.HOST_PYTHON_MISSING,), {"error": lost[:SHOWN]})
+        return _down(
+            step, (Reason.HOST_PYTHON_MISSING,), {"error": lost[:SHOWN], "exit": str(told.get("exit", ""))}
+        )
     for unfit in _events(told, "unfit"):
         packages = unfit.get("packages")
         named = packages.items() if isinstance(packages, Mapping) else ()
@@ -104,10 +109,10 @@ def _ended(told: Mapping[str, Any]) -> Step:
         return _down(step, _why(error, tail), {"error": _said(error)})
     rollouts = _events(told, "rollout")
     if len(rollouts) < ROLLOUTS:
-        causes = causes_of(tail) or (Reason.AGENT_OVERRAN,)
+        causes = _causes(tail) or (Reason.AGENT_OVERRAN,)
         return _down(step, causes, {"rollouts": str(len(rollouts))})
     if any(one.get("status") != "succeeded" for one in rollouts):
-        return _down(step, causes_of(tail) or (Reason.AGENT_NO_ANSWER,), {"rollouts": str(len(rollouts))})
+        return _down(step, _causes(tail) or (Reason.AGENT_NO_ANSWER,), {"rollouts": str(len(rollouts))})
     return replace(step, say={**step.say, "rollouts": str(len(rollouts))})
 
 
@@ -124,7 +129,15 @@ def _why(error: Mapping[str, Any], tail: str) -> tuple[Reason, ...]:
     if error.get("stage") == "import":
         of_class = error.get("error") in _CLASS_FAULTS
         return (Reason.AGENT_CONSTRUCTION_FAILED if of_class else Reason.AGENT_IMPORT_FAILED,)
-    return causes_of(tail) or causes_of(str(error.get("trace") or "")) or (Reason.AGENT_NO_ANSWER,)
+    return _causes(tail) or causes_of(str(error.get("trace") or "")) or (Reason.AGENT_NO_ANSWER,)
+
+
+def _causes(tail: str) -> tuple[Reason, ...]:
+    """What was printed, the first exception before those that follow from it: after one refusal litellm rests
+    its only deployment, and answers 429 by itself."""
+    raised = [causes_of(line) for line in tail.splitlines() if _EXCEPTION.match(line)]
+    first = (found for found in raised if found and found[0].layer not in _PASSING)
+    return next(first, ()) or causes_of(tail)
 
 
 def _said(error: Mapping[str, Any]) -> str:
@@ -150,7 +163,7 @@ def _triplets(ended: Step, told: Mapping[str, Any]) -> Step:
         reasons += [reason] if reason else []
     if not reasons:
         return replace(step, status=Status.OK)
-    causes = causes_of(str(told.get("tail") or "")) if reasons[0] is Reason.TRIPLETS_MISSING else ()
+    causes = _causes(str(told.get("tail") or "")) if reasons[0] is Reason.TRIPLETS_MISSING else ()
     found = (*causes, reasons[0])
     return replace(step, status=Status.DOWN, reason=found[0], candidates=found)
 
