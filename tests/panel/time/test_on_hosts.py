@@ -95,3 +95,12 @@ def test_a_run_whose_turn_it_is_not_stays_queued(host: Host, relay) -> None:
     ledger.start_deep(first.pk, datetime.now(UTC))
     tasks.climb_high(second.pk)
     assert Run.objects.get(pk=second.pk).state == "queued"
+
+
+def test_a_dry_run_streams_what_the_team_s_command_prints(host: Host, relay) -> None:
+    run = a_deep_run(host, relay, top_rung=5, command=["sh", "-c", "echo first; echo second"])
+    tasks.climb_high(run.pk)
+    printed = "".join(piece.text for piece in history.run_output(run))
+    assert "first\nsecond" in printed
+    assert [rung.status for rung in history.run_view(run).rungs][3:] == ["ok", "ok"]
+    assert not Leftover.objects.exists()
