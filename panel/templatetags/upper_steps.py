@@ -36,6 +36,8 @@ UPPER_STEPS: dict[str, Promise] = {
     "controller": pgettext_lazy("step", "Controller on the host"),
     "controller_triplets": pgettext_lazy("step", "Triplets of the controller"),
     "legacy": pgettext_lazy("step", "Recipe of 0.x"),
+    "legacy_triplets": pgettext_lazy("step", "Triplets of 0.x"),
+    "rollout": pgettext_lazy("step", "Rollout dry run"),
     "command": pgettext_lazy("step", "Command"),
     "leftovers": pgettext_lazy("step", "What was left running"),
     "gpu_memory": pgettext_lazy("step", "GPU memory before, at most, after"),

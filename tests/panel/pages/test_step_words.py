@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from checks import probes
 from checks.outcome import SUPPORTING_STEPS, Rung, Status, Step
 from checks.probes.contracts import CONTRACTS
 from checks.reason import Reason
@@ -89,3 +92,20 @@ def test_raw_facts_stand_in_the_evidence_alone(browse) -> None:
 
 def test_a_step_of_another_version_reads_as_itself() -> None:
     assert step_words.step_name("future_step") == "future_step"
+
+
+def steps_of_the_upper_rungs() -> set[str]:
+    """The names that the probes write beside a rung above the second."""
+    calls = (
+        node
+        for path in Path(probes.__path__[0]).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and len(node.args) > 1 and isinstance(node.args[0], ast.Attribute)
+    )
+    told = [(node.args[0].attr, node.args[1]) for node in calls if isinstance(node.args[0], ast.Attribute)]
+    upper = [name for rung, name in told if rung in ("SDK", "AGENT", "ROLLOUT")]
+    return {name.value for name in upper if isinstance(name, ast.Constant)}
+
+
+def test_every_step_that_a_probe_names_above_the_second_rung_has_a_word() -> None:
+    assert steps_of_the_upper_rungs() - set(UPPER_STEPS) == set()
