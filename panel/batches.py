@@ -11,16 +11,17 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def timely(items: Iterable[T], *, size: int, seconds: float) -> Iterator[list[T]]:
+def timely(items: Iterable[T], *, size: int, seconds: float, idle: float | None = None) -> Iterator[list[T]]:
     """Yield the items in lists of at most `size`, each at most `seconds` after its first item came.
 
-    What iterating raises is raised here, after what came before it was yielded.
+    Where `idle` is given, an empty list is yielded after so many seconds without an item. What iterating
+    raises is raised here, after what came before it was yielded.
     """
     arrived: SimpleQueue[tuple[T] | _Ended] = SimpleQueue()
     threading.Thread(target=_pour, args=(items, arrived), name="batches", daemon=True).start()
     while True:
-        batch, ended = _gather(arrived, size, seconds)
-        if batch:
+        batch, ended = _gather(arrived, size, seconds, idle)
+        if batch or ended is None:
             yield batch
         if ended is not None:
             if ended.error is not None:
@@ -44,13 +45,13 @@ def _pour(items: Iterable[T], arrived: SimpleQueue[tuple[T] | _Ended]) -> None:
 
 
 def _gather(
-    arrived: SimpleQueue[tuple[T] | _Ended], size: int, seconds: float
+    arrived: SimpleQueue[tuple[T] | _Ended], size: int, seconds: float, idle: float | None
 ) -> tuple[list[T], _Ended | None]:
     batch: list[T] = []
     deadline: float | None = None
     while len(batch) < size:
         try:
-            found = arrived.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+            found = arrived.get(timeout=idle if deadline is None else max(0.0, deadline - time.monotonic()))
         except Empty:
             return batch, None
         if isinstance(found, _Ended):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from functools import partial
 
 from celery import shared_task
@@ -16,13 +17,15 @@ from django.utils import timezone
 
 import checks
 from checks import LaneSpec, Outcome, Told
-from panel import briefing, ledger, schedule
+from panel import briefing, ledger, notices, schedule
 from panel.batches import timely
 from panel.models import HostReading, Run
 
 BATCH = 200
 # Outcomes wait this long for company before they are written together.
 SECONDS = 0.4
+SENDING = timedelta(seconds=60)
+RING_EXPIRES_S = 10
 SCHEDULED, ASKED_FOR = 5, 1  # a small number goes first
 
 
@@ -36,6 +39,9 @@ def tick() -> None:
         readings = ledger.miss_overdue_readings(now) + schedule.claim_readings(now)
         transaction.on_commit(partial(send_readings, readings))
         transaction.on_commit(partial(_send_tidying, ledger.claim_leftovers(now)))
+    notices.settle_lost(now)
+    if notices.waiting(now):
+        ring_for_notices()
     ledger.beat("tick", now)
 
 
@@ -99,9 +105,25 @@ def ask_balance(endpoint_id: int) -> None:
 
 
 @shared_task
+def send_notices() -> None:
+    """Send what is due, a round at a time, until nothing is or a minute has passed; two at once share it."""
+    ends = timezone.now() + SENDING
+    while (now := timezone.now()) < ends and (taken := notices.start(now)):
+        for sending, result in notices.deliver(briefing.brief_notices(taken)):
+            notices.settle(sending.notice_id, sending.attempt, result, timezone.now())
+
+
+@shared_task
+def remind() -> None:
+    """Plan reminders of keys that expire soon; each is told once."""
+    notices.plan_keys(timezone.now())
+
+
+@shared_task
 def prune() -> None:
     """Let go of what is past its time."""
     ledger.prune(timezone.now())
+    notices.prune(timezone.now())
 
 
 def send(runs: Iterable[Run]) -> None:
@@ -126,15 +148,22 @@ def send_readings(readings: Iterable[HostReading]) -> None:
         read_host.apply_async(args=(reading.pk,), queue=reading.host.zone, priority=urgency)
 
 
+def ring_for_notices() -> None:
+    """Ring for notices that are due. The tick rings again, so a message that waited long is worth nothing."""
+    send_notices.apply_async(expires=RING_EXPIRES_S, priority=ASKED_FOR)
+
+
 def _send_tidying(runs: Iterable[Run]) -> None:
     for run in runs:
         tidy.apply_async(args=(run.pk,), queue=run.place, priority=SCHEDULED)
 
 
 def _follow(run: Run, spec: LaneSpec) -> None:
-    ledger.hold(run, spec.deadline, timezone.now())
+    """Climb, and say every few seconds that this worker is still there: one that is killed is missed soon."""
     notes = ledger.Notebook(run, spec.recipe.output_cap if spec.recipe else 0)
-    for batch in timely(checks.follow_many([spec]), size=BATCH, seconds=SECONDS):
+    for batch in timely(checks.follow_many([spec]), size=BATCH, seconds=SECONDS, idle=ledger.HOLD_S / 4):
+        if not ledger.hold(run, timezone.now()):
+            return  # taken for lost meanwhile: what goes on elsewhere is ended, and tidied up by the sweep
         notes.note([each for each in batch if isinstance(each, Told)], timezone.now())
         ended = [(run, each) for each in batch if isinstance(each, Outcome)]
         ledger.close_many(ended, timezone.now())

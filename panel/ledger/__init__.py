@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from panel.ledger.balances import begin_balance, tell_balance
 from panel.ledger.closing import close_many
-from panel.ledger.deep import Notebook, hold, start_deep
+from panel.ledger.deep import HOLD_S, Notebook, hold, start_deep
 from panel.ledger.leftovers import claim_leftovers, settle_leftover
 from panel.ledger.opening import SHALLOW, Opening, climbing_high, open_deep, open_manual, open_slots, start
 from panel.ledger.overdue import miss_overdue
@@ -23,6 +23,7 @@ from panel.ledger.readings import (
 
 __all__ = [
     "SHALLOW",
+    "HOLD_S",
     "Notebook",
     "Opening",
     "ReadingOpening",

@@ -21,8 +21,8 @@ from panel.models import Run, RunOutput, RunSteps
 
 IN_A_ZONE = 3
 ON_A_HOST = 1
-BRIEFING = timedelta(seconds=60)  # until the climb's own deadline is known
-MARGIN = timedelta(seconds=60)
+HOLD_S = 60.0  # what a worker may be silent before the run is taken for lost
+HOLD = timedelta(seconds=HOLD_S)
 PIECE = 65_536  # characters of one row of output
 
 
@@ -47,17 +47,22 @@ def start_deep(run_id: int, now: datetime) -> Run | None:
             run.lease_until = now + QUEUE_LEASE
             run.save(update_fields=["lease_until"])
             return None
-        run.state, run.started_at, run.lease_until = Run.State.RUNNING, now, now + BRIEFING
+        run.state, run.started_at, run.lease_until = Run.State.RUNNING, now, now + HOLD
         run.save(update_fields=["state", "started_at", "lease_until"])
         if run.top_rung >= DRY:
             note_leftover(run, now)
     return run
 
 
-def hold(run: Run, seconds: float, now: datetime) -> None:
-    """Let the started run's lease last for a climb of that many seconds."""
-    run.lease_until = now + timedelta(seconds=seconds) + MARGIN
-    _ours(run).update(lease_until=run.lease_until)
+def hold(run: Run, now: datetime) -> bool:
+    """Say that the started run's worker is still there; written once in a quarter of what the lease lasts.
+
+    False when the run was given up meanwhile.
+    """
+    if run.lease_until is not None and run.lease_until - now > HOLD * 3 / 4:
+        return True
+    run.lease_until = now + HOLD
+    return bool(_ours(run).update(lease_until=run.lease_until))
 
 
 class Notebook:
@@ -75,6 +80,8 @@ class Notebook:
     def note(self, told: Iterable[Told], now: datetime) -> None:
         """Write the newest steps, and the lines that were printed."""
         told = list(told)
+        if not told:
+            return
         steps = next((each.steps for each in reversed(told) if each.steps), ())
         text = printable("".join(each.output for each in told))[: max(0, self._left)]
         with transaction.atomic():

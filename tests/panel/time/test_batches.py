@@ -31,6 +31,19 @@ def test_a_slow_last_one_keeps_nobody_waiting() -> None:
     assert list(batches) == [["slow"]]
 
 
+def test_a_silence_yields_nothing_every_so_often_where_that_is_asked_for() -> None:
+    slow = threading.Event()
+
+    def outcomes() -> Iterator[str]:
+        slow.wait(10)
+        yield "late"
+
+    batches = timely(outcomes(), size=3, seconds=0.1, idle=0.05)
+    assert [next(batches), next(batches)] == [[], []]
+    slow.set()
+    assert ["late"] in list(batches)
+
+
 def test_nothing_is_no_batch() -> None:
     assert list(timely([], size=3, seconds=5)) == []
 

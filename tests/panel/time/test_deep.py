@@ -156,11 +156,17 @@ def test_a_deep_run_that_waits_for_its_turn_is_sent_again() -> None:
     assert Run.objects.get().reason == "run_missed"
 
 
-def test_a_deep_run_holds_its_lease_for_its_own_deadline() -> None:
+def test_a_deep_run_is_held_by_a_worker_that_says_it_is_there() -> None:
     mine = ledger.start_deep(make.run(deep_check(), NOON, top_rung=5).pk, NOON)
-    ledger.hold(mine, 900.0, NOON)
-    assert Run.objects.get().lease_until == NOON + timedelta(seconds=960)
-    assert ledger.miss_overdue(NOON + 15 * MINUTE) == []
+    for minute in range(15):
+        assert ledger.hold(mine, NOON + minute * MINUTE)
+        assert ledger.miss_overdue(NOON + minute * MINUTE + timedelta(seconds=59)) == []
+
+
+def test_a_worker_that_was_silent_too_long_learns_that_the_run_is_no_longer_its_own() -> None:
+    mine = ledger.start_deep(make.run(deep_check(), NOON, top_rung=5).pk, NOON)
+    ledger.miss_overdue(NOON + 2 * MINUTE)
+    assert not ledger.hold(mine, NOON + 3 * MINUTE)
 
 
 def test_a_dry_run_whose_worker_fell_silent_is_missed_once_with_what_it_told() -> None:
