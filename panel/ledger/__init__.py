@@ -22,8 +22,8 @@ from panel.ledger.readings import (
 )
 
 __all__ = [
-    "SHALLOW",
     "HOLD_S",
+    "SHALLOW",
     "Notebook",
     "Opening",
     "ReadingOpening",
