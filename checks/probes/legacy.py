@@ -109,8 +109,9 @@ def _ended(told: Mapping[str, Any]) -> Step:
         return _down(step, _why(error, tail), {"error": _said(error)})
     rollouts = _events(told, "rollout")
     if len(rollouts) < ROLLOUTS:
-        causes = _causes(tail) or (Reason.AGENT_OVERRAN,)
-        return _down(step, causes, {"rollouts": str(len(rollouts))})
+        silent = Reason.AGENT_OVERRAN if told.get("overran") else Reason.AGENT_NO_ANSWER
+        say = {"rollouts": str(len(rollouts)), "exit": _exit(told)}
+        return _down(step, _causes(tail) or (silent,), say)
     if any(one.get("status") != "succeeded" for one in rollouts):
         return _down(step, _causes(tail) or (Reason.AGENT_NO_ANSWER,), {"rollouts": str(len(rollouts))})
     return replace(step, say={**step.say, "rollouts": str(len(rollouts))})
@@ -130,6 +131,10 @@ def _why(error: Mapping[str, Any], tail: str) -> tuple[Reason, ...]:
         of_class = error.get("error") in _CLASS_FAULTS
         return (Reason.AGENT_CONSTRUCTION_FAILED if of_class else Reason.AGENT_IMPORT_FAILED,)
     return _causes(tail) or causes_of(str(error.get("trace") or "")) or (Reason.AGENT_NO_ANSWER,)
+
+
+def _exit(told: Mapping[str, Any]) -> str:
+    return "" if told.get("exit") is None else str(told["exit"])
 
 
 def _causes(tail: str) -> tuple[Reason, ...]:

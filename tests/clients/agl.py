@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,7 +22,7 @@ from tests.clients import processes
 START_SECONDS = 60
 KEY = "agl-test-key-0123456789abcdef"
 MODEL = "qwen3-8b"
-RUN = "r7k2m9"
+RUN = f"r{secrets.token_hex(4)}"  # what bears a run's mark is ended with it, on the whole machine
 LOOPBACK = EgressPolicy((ip_network("127.0.0.0/8"),))
 AGENTS = """
 import os

@@ -174,7 +174,7 @@ def slow_rows(agl_python: Any, tmp_path_factory: pytest.TempPathFactory) -> dict
             started = stack.enter_context(agl.running(agl_python, tmp_path_factory.mktemp(name)))
             started.serve_from(endpoint)
             asked[name] = gateway_dry_run(ask_of(started.spec()))
-            asked[f"{name} by controller"] = controlled(started, agl_python, folder, run_id="r2")
+            asked[f"{name} by controller"] = controlled(started, agl_python, folder, run_id=f"{RUN}x")
         return asyncio.run(_all(asked))
 
 
@@ -247,7 +247,7 @@ def controlled(
     recipe = Recipe(python=str(python), workdir=str(folder), agent=agent, question="Hello?", **changes)
     host = HostSpec("h1", "gpu-1", "127.0.0.1", "nobody")
     spec = gateway.spec(id=run_id, recipe=recipe, host=host, kind=EndpointKind.GATEWAY)
-    return controller_run(ask_of(spec, grounds=Grounds(spec, host_here)))
+    return controller_run(ask_of(spec, seconds=150.0, grounds=Grounds(spec, host_here)))
 
 
 @pytest.fixture(scope="module")
@@ -313,7 +313,9 @@ def test_an_agent_that_does_not_end_is_ended_and_its_key_is_in_no_argument(
         listed = ""
         while not work.done() and "_run_local_reconciler_worker" not in listed:
             await asyncio.sleep(0.2)
-            listed = subprocess.run(["ps", "-eww", "-o", "args"], capture_output=True, text=True, check=True).stdout
+            listed = subprocess.run(
+                ["ps", "-eww", "-o", "args"], capture_output=True, text=True, check=True
+            ).stdout
         return by_name(await work), listed
 
     steps, listed = asyncio.run(watched())

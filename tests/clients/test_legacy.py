@@ -14,7 +14,7 @@ from checks.probes.grounds import Grounds
 from checks.probes.legacy import legacy_run
 from checks.simulator import serve
 from checks.spec import HostSpec, LaneKind, Recipe
-from tests.clients.agl import LOOPBACK, MODEL, ask_of
+from tests.clients.agl import LOOPBACK, MODEL, RUN, ask_of
 from tests.clients.controlled import host_here
 
 pytestmark = [pytest.mark.clients, pytest.mark.legacy, pytest.mark.slow]
@@ -24,7 +24,7 @@ KEY = "sk-upstream-0123456789"
 
 def legacy(base_url: str, python: Path, key: str = KEY, **recipe: Any) -> dict[str, Step]:
     spec = LaneSpec(
-        "r1",
+        RUN,
         base_url,
         MODEL,
         Masked(key),
@@ -53,5 +53,6 @@ def test_an_endpoint_without_token_ids_is_no_use_to_a_trainer(agl0_python: Path)
 def test_a_wrong_key_is_named_and_the_run_comes_to_its_end(agl0_python: Path) -> None:
     with serve("vllm", models=(MODEL,), key="another") as server:
         steps = legacy(server.base_url, agl0_python, agent_deadline=5.0)
-    assert steps["legacy"].status is Status.DOWN
-    assert Reason.AUTH_INVALID_KEY in steps["legacy"].candidates, steps["legacy"].say
+    assert steps["legacy"].status is Status.DOWN, steps
+    legacy_step = steps["legacy"]
+    assert Reason.AUTH_INVALID_KEY in legacy_step.candidates, (dict(legacy_step.say), legacy_step.evidence)

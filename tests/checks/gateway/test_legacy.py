@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import secrets
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -34,7 +35,7 @@ async def host_here(spec: HostSpec, seconds: float) -> AsyncIterator[Ground]:
 def legacy(folder: Path, **recipe: Any) -> dict[str, Step]:
     known = {"generation": "0.x", "python": sys.executable, "workdir": str(folder), **recipe}
     spec = LaneSpec(
-        "r1",
+        f"r{secrets.token_hex(4)}",
         "http://127.0.0.1:9/v1",
         "m",
         Masked("sk-canary-0123456789"),
