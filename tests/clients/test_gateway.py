@@ -174,7 +174,7 @@ def slow_rows(agl_python: Any, tmp_path_factory: pytest.TempPathFactory) -> dict
             started = stack.enter_context(agl.running(agl_python, tmp_path_factory.mktemp(name)))
             started.serve_from(endpoint)
             asked[name] = gateway_dry_run(ask_of(started.spec()))
-            asked[f"{name} by controller"] = controlled(started, agl_python, folder, run_id=f"{RUN}x")
+            asked[f"{name} by controller"] = controlled(started, agl_python, folder, run_id=RUN + name)
         return asyncio.run(_all(asked))
 
 
