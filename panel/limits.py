@@ -9,7 +9,7 @@ import redis
 from django.core.cache import cache
 
 # A person's own pace and some to spare; a script that presses a button for ever is stopped.
-A_MINUTE = {"run": 20, "balance": 10, "export": 30, "key": 20, "reading": 10, "dry_run": 6}
+A_MINUTE = {"run": 20, "balance": 10, "export": 30, "key": 20, "reading": 10, "dry_run": 6, "notice": 6}
 MINUTE_S = 60
 
 logger = logging.getLogger(__name__)

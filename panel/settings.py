@@ -48,6 +48,20 @@ EGRESS_ALLOWED = variables.networks(
 # How many proxies of yours stand before the panel, each adding its line to X-Forwarded-For.
 ALLAUTH_TRUSTED_PROXY_COUNT = variables.count("PREFLIGHT_PROXIES", default=1 if BEHIND_TLS else 0)
 
+# What links in mails and messages begin with; without it they carry none.
+PUBLIC_URL: str = variables.public_url("PREFLIGHT_PUBLIC_URL")
+
+# --- Mail ---------------------------------------------------------------------------------------
+_mail = variables.mail_server("EMAIL_URL")
+EMAIL_HOST: str = _mail["EMAIL_HOST"]
+EMAIL_PORT: int = _mail.get("EMAIL_PORT") or 25
+EMAIL_HOST_USER: str = _mail.get("EMAIL_HOST_USER") or ""
+EMAIL_HOST_PASSWORD: str = _mail.get("EMAIL_HOST_PASSWORD") or ""
+EMAIL_USE_TLS: bool = _mail.get("EMAIL_USE_TLS", False)
+EMAIL_USE_SSL: bool = _mail.get("EMAIL_USE_SSL", False)
+EMAIL_TIMEOUT = 15
+DEFAULT_FROM_EMAIL: str = env.str("PREFLIGHT_MAIL_FROM", default="preflight@localhost")
+
 # --- Applications -------------------------------------------------------------------------------
 INSTALLED_APPS = [
     "panel",
@@ -142,9 +156,13 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: two fixed lines need no file
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: fixed lines need no file
 CELERY_BEAT_SCHEDULE = {
     "tick": {"task": "panel.tasks.tick", "schedule": 2.0, "options": {"expires": 4.0, "priority": 0}},
+    "keep_time": {
+        "task": "panel.tasks.keep_time", "schedule": 10.0, "options": {"expires": 10.0, "priority": 2},
+    },
+    "remind": {"task": "panel.tasks.remind", "schedule": 900.0, "options": {"expires": 300.0, "priority": 9}},
     "prune": {"task": "panel.tasks.prune", "schedule": 600.0, "options": {"expires": 300.0, "priority": 9}},
 }
 CACHES = {

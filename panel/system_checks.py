@@ -39,6 +39,12 @@ def production_parts(app_configs: Sequence[AppConfig] | None, **kwargs: object) 
             hint="PREFLIGHT_ALLOWED_HOSTS=preflight.company.example",
             id="preflight.E005",
         )
+    if not settings.PUBLIC_URL:
+        yield Error(
+            "PREFLIGHT_PUBLIC_URL is not set: messages could not link to what they tell of.",
+            hint="PREFLIGHT_PUBLIC_URL=https://preflight.company.example",
+            id="preflight.E007",
+        )
     if settings.DEBUG:
         yield Error(
             "PREFLIGHT_DEBUG shows the inside of the panel to anybody.",

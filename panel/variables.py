@@ -9,6 +9,7 @@ import base64
 import binascii
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import environ
@@ -75,6 +76,29 @@ def zone(variable: str, *, default: str) -> str:
         return ZoneInfo(name).key
     except (ZoneInfoNotFoundError, ValueError) as error:
         raise refuse(15, variable, "write a time zone such as Asia/Shanghai.") from error
+
+
+def public_url(variable: str) -> str:
+    """Return the address under which people open the panel, without a slash at its end; "" for none."""
+    url: str = env.str(variable, default="").strip().rstrip("/")
+    parts = urlsplit(url)
+    if url and (
+        parts.scheme not in ("http", "https") or not parts.netloc or parts.query or "@" in parts.netloc
+    ):
+        raise refuse(18, variable, "write https://preflight.company.example")
+    return url
+
+
+def mail_server(variable: str) -> dict[str, Any]:
+    """Return Django's settings of the mail server that a URL names; an empty EMAIL_HOST for none."""
+    mend = "write smtp+tls://user:password@mail.company.example:587"
+    try:
+        described: dict[str, Any] = env.email(variable) if env.str(variable, default="") else {}
+    except (ImproperlyConfigured, ValueError, KeyError) as error:
+        raise refuse(19, variable, mend) from error
+    if described and not (described.get("EMAIL_HOST") and "smtp" in described.get("EMAIL_BACKEND", "")):
+        raise refuse(19, variable, mend)
+    return {"EMAIL_HOST": ""} | described
 
 
 def master_keys(variable: str, text: str) -> tuple[str, ...]:

@@ -45,6 +45,11 @@ def ssh_context(host_code: str, number: int) -> str:
     return f"ssh|{host_code}|{number}"
 
 
+def channel_context(channel_code: str, part: str, number: int, origin: str) -> str:
+    """Return the place a channel's secret is bound to; `part` is "secret" or "sign"."""
+    return f"channel|{channel_code}|{part}|{number}|{origin}"
+
+
 def fresh_data_key(team_slug: str) -> str:
     """Return a new data key for the team, wrapped by the newest master key."""
     return _wrap(secrets.token_bytes(KEY_BYTES), team_slug)

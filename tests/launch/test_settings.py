@@ -38,7 +38,7 @@ def say(tmp_path: Path, *command: str, **environment: str) -> subprocess.Complet
 def test_production_without_its_variables_stops_with_numbered_messages(tmp_path: Path, command):
     done = say(tmp_path, *command, PREFLIGHT_PRODUCTION="true")
     assert done.returncode != 0
-    for number in ("E001", "E002", "E003", "E004", "E005"):
+    for number in ("E001", "E002", "E003", "E004", "E005", "E007"):
         assert f"preflight.{number}" in done.stderr
     assert not (tmp_path / "data").exists()
 
@@ -56,6 +56,10 @@ def test_a_bad_value_is_a_sentence_and_no_traceback(tmp_path: Path):
     [
         (lambda name: variables.flag(name, default=False), "maybe", "E010"),
         (lambda name: variables.count(name, default=1), "-1", "E011"),
+        (variables.public_url, "preflight.example", "E018"),
+        (variables.public_url, "https://me@preflight.example", "E018"),
+        (variables.mail_server, "consolemail://", "E019"),
+        (variables.mail_server, "https://mail.example", "E019"),
         (lambda name: variables.networks(name, default=[]), "10.0.0.0/33", "E012"),
         (lambda name: variables.networks(name, default=[]), "10.0.0.1/8", "E012"),
         (lambda name: variables.database(name, default="sqlite:///x"), "mysql://u:hunter2@db/x", "E013"),

@@ -1,0 +1,1 @@
+"""Notices: planned, put into words, sent, and settled."""
