@@ -10,11 +10,12 @@ from typing import TypeVar
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, Model, Prefetch, Q, QuerySet
+from django.db.models import Count, F, Model, Prefetch, Q, QuerySet
 from django.http import Http404
 
 from panel.models import (
     AuditEvent,
+    Channel,
     Endpoint,
     Host,
     KeyVersion,
@@ -23,6 +24,8 @@ from panel.models import (
     Profile,
     ProfileVersion,
     Recipe,
+    Report,
+    ReportSchedule,
     Role,
     Run,
     User,
@@ -34,6 +37,7 @@ __all__ = [
     "Person",
     "Role",
     "activity_of",
+    "channels_of",
     "colleague_for",
     "endpoint_for",
     "endpoints_of",
@@ -49,6 +53,10 @@ __all__ = [
     "profile_for",
     "profiles_of",
     "recipe_for",
+    "report_for",
+    "report_schedule_for",
+    "report_schedules_of",
+    "reports_of",
     "run_for",
     "somebody",
     "versions_of",
@@ -205,6 +213,35 @@ def activity_of(member: Membership, *, noun: str = "", actor: str = "") -> Query
     if actor:
         wanted &= Q(actor__memberships__code=actor)
     return AuditEvent.objects.filter(wanted).select_related("actor").order_by("-at", "-pk")
+
+
+def channels_of(member: Membership) -> QuerySet[Channel]:
+    """Return where the team is told, by name."""
+    return Channel.objects.filter(team=member.team).order_by("name")
+
+
+def reports_of(member: Membership) -> QuerySet[Report]:
+    """Return the team's reports, newest first, without their bodies but for the numbers that a list shows."""
+    rows = Report.objects.filter(team=member.team).defer("body").order_by("-begins", "-made_at")
+    return rows.annotate(
+        available=F("body__available"), incidents=F("body__incidents"), longest_s=F("body__longest_s")
+    )
+
+
+def report_for(member: Membership, code: str) -> Report:
+    """Return one report of the team by its code."""
+    return _one(Report.objects.select_related("team").filter(team=member.team, code=code))
+
+
+def report_schedules_of(member: Membership) -> QuerySet[ReportSchedule]:
+    """Return when the team's reports come, the next one first, each with its channels."""
+    rows = ReportSchedule.objects.filter(team=member.team).prefetch_related("channels")
+    return rows.order_by("next_at", "pk")
+
+
+def report_schedule_for(member: Membership, code: str) -> ReportSchedule:
+    """Return one schedule of the team by its code."""
+    return _one(report_schedules_of(member).filter(code=code))
 
 
 def _one(rows: QuerySet[Row]) -> Row:

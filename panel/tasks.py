@@ -17,7 +17,7 @@ from django.utils import timezone
 
 import checks
 from checks import LaneSpec, Outcome, Told
-from panel import briefing, ledger, notices, schedule
+from panel import briefing, ledger, notices, reports, schedule
 from panel.batches import timely
 from panel.models import HostReading, Run
 
@@ -39,6 +39,8 @@ def tick() -> None:
         readings = ledger.miss_overdue_readings(now) + schedule.claim_readings(now)
         transaction.on_commit(partial(send_readings, readings))
         transaction.on_commit(partial(_send_tidying, ledger.claim_leftovers(now)))
+    if reports.is_due(now):
+        make_reports.apply_async(expires=RING_EXPIRES_S, priority=SCHEDULED)
     notices.settle_lost(now)
     if notices.waiting(now):
         ring_for_notices()
@@ -117,6 +119,12 @@ def send_notices() -> None:
 def remind() -> None:
     """Plan reminders of keys that expire soon; each is told once."""
     notices.plan_keys(timezone.now())
+
+
+@shared_task
+def make_reports() -> None:
+    """Make the reports that are due, and plan their sending."""
+    reports.make_due(timezone.now())
 
 
 @shared_task

@@ -21,11 +21,16 @@ from panel.models import (
     Profile,
     ProfileVersion,
     Recipe,
+    Report,
+    ReportSchedule,
     Role,
     Run,
     Team,
     User,
 )
+from panel.reports.body import make_body
+from panel.reports.periods import newest_complete
+from panel.reports.shapes import to_json
 
 KINDS = ("agent", "replay", "rollout")
 HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGPKSUTyz1HwHReFVvD5obVsALAgJRNarH4TRpNePnAS"
@@ -136,6 +141,21 @@ def reading(host: Host, slot: datetime = NOON, **fields: Any) -> HostReading:
 def recipe(profile: Profile, host: Host | None = None, **fields: Any) -> Recipe:
     """How the profile is run."""
     return Recipe.objects.create(profile=profile, host=host, **fields)
+
+
+def report_schedule(team: Team | None = None, **fields: Any) -> ReportSchedule:
+    """A standing order for a report, weekly on Monday at eight unless told otherwise."""
+    return ReportSchedule.objects.create(team=team or _team(), **fields)
+
+
+def report(team: Team | None = None, now: datetime = NOON, kind: str = "week", zone: str = "UTC") -> Report:
+    """The report of the last whole period before `now`."""
+    team = team or _team()
+    period = newest_complete(kind, zone, now)
+    return Report.objects.create(
+        team=team, period=kind, zone=zone, begins=period.begins, ends=period.ends, made_at=now,
+        body=to_json(make_body(team, period, now)),
+    )  # fmt: skip
 
 
 _team, _user = team, user

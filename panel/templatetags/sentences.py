@@ -50,6 +50,9 @@ DEEDS: dict[tuple[str, str], Promise] = {
     ("add", "ssh_key"): _("%(who)s sealed the key that logs in to %(what)s"),
     ("save", "recipe"): _("%(who)s saved the recipe of %(what)s"),
     ("dry_run", "profile"): _("%(who)s started a dry run of %(what)s"),
+    ("create", "report_schedule"): _("%(who)s scheduled a report: %(what)s"),
+    ("change", "report_schedule"): _("%(who)s changed the schedule of a report: %(what)s"),
+    ("delete", "report_schedule"): _("%(who)s deleted the schedule of a report: %(what)s"),
     ("invite", "member"): _("%(who)s invited %(what)s"),
     ("join", "member"): _("%(who)s joined the team"),
     ("add", "member"): _("%(who)s added %(what)s to the team"),
@@ -68,6 +71,7 @@ NOUNS: dict[str, Promise] = {
     "host_key": _("host key"),
     "ssh_key": _("key of a host"),
     "recipe": _("recipe"),
+    "report_schedule": _("schedule of reports"),
     "member": _("member"),
 }
 

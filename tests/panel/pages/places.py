@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.urls import reverse
 
-from panel.models import Endpoint, Host, Membership, Run
+from panel.models import Endpoint, Host, Membership, Report, ReportSchedule, Run
 from tests.panel.pages.scene import Scene
 
 FOR_VIEWERS = (
     "overview", "profiles", "profile", "versions", "run", "endpoints", "endpoint", "keys", "activity",
-    "members", "settings", "hosts", "host", "compare",
+    "members", "settings", "hosts", "host", "compare", "reports", "report", "report_preview",
+    "report_schedules",
 )  # fmt: skip
 FOR_ENGINEERS = ("profile_export", "dry_run")
 FOR_LEADS = (
     "profile_new", "profile_edit", "profile_delete", "endpoint_new", "endpoint_edit", "endpoint_delete",
     "key_add", "key_destroy", "member_edit", "host_new", "host_edit", "host_delete", "host_key", "recipe",
+    "report_schedule",
 )  # fmt: skip
 OF_TEAMS = FOR_VIEWERS + FOR_ENGINEERS + FOR_LEADS
 OUTSIDE = ("me", "help", "account_change_password", "account_logout")
 FOR_NOBODY = ("account_login", "account_signup", "account_inactive")
+OF_THE_TEAM = (
+    "overview", "profiles", "endpoints", "keys", "activity", "members", "settings", "profile_new",
+    "endpoint_new", "hosts", "host_new", "reports", "report_preview", "report_schedules",
+)  # fmt: skip
+OF_REPORTS: dict[str, Any] = {"report": Report, "report_schedule": ReportSchedule}
 OF_HOSTS = ("host", "host_edit", "host_delete", "host_key")
 OF_ENDPOINTS = ("endpoint", "endpoint_edit", "endpoint_delete", "key_add", "key_destroy")
 
@@ -31,11 +40,12 @@ def address(name: str, atlas: Scene) -> str:
         return reverse(name, args=[atlas.slug, Run.objects.filter(status="down").latest("slot").code])
     if name in OF_ENDPOINTS:
         return reverse(name, args=[atlas.slug, Endpoint.objects.get(name="relay-main").code])
+    if name in OF_REPORTS:
+        return reverse(name, args=[atlas.slug, OF_REPORTS[name].objects.get().code])
     if name in OF_HOSTS:
         return reverse(name, args=[atlas.slug, Host.objects.get(name="gpu-a12").code])
     if name == "member_edit":
         return reverse(name, args=[atlas.slug, Membership.objects.get(pk=atlas.viewer.pk).code])
-    if name in ("overview", "profiles", "endpoints", "keys", "activity", "members", "settings", "profile_new",
-                "endpoint_new", "hosts", "host_new"):  # fmt: skip
+    if name in OF_THE_TEAM:
         return reverse(name, args=[atlas.slug])
     return reverse(name, args=[atlas.slug, atlas.down.code])

@@ -89,6 +89,8 @@ def scene(now: datetime = NOW, days: int = 2) -> Scene:
     _pause(nightly, ("agent", "replay"), people["owner"], now)
     with_audit(people["lead"], grpo)
     with_hosts(people["lead"], grpo, now)
+    make.report_schedule(team, next_at=now + timedelta(days=1))
+    make.report(team, now, kind="day")
     ledger.beat("tick", now - timedelta(seconds=1))
     return Scene(down=grpo, now=now, **people)
 
