@@ -87,11 +87,10 @@ def close(incident: Incident, at: datetime) -> None:
 def queued(channel: Channel, **fields: Any) -> Notice:
     """A test notice to the channel that is due."""
     now = datetime.now(UTC)
-    said = {"kind": "watchdog", "data": {"what": "silent", "since": NOW.isoformat()}, "made_at": now}
+    said: dict[str, Any] = {"kind": "watchdog", "made_at": now, "due_at": now - timedelta(seconds=1)}
+    said["data"] = {"what": "silent", "since": NOW.isoformat()}
     key = f"test:{Notice.objects.count()}"
-    return Notice.objects.create(
-        channel=channel, key=key, due_at=now - timedelta(seconds=1), **(said | fields)
-    )
+    return Notice.objects.create(channel=channel, key=key, **(said | fields))
 
 
 def answering(status: int = 200, body: object = None, **headers: str) -> Behaviour:
