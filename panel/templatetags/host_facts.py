@@ -152,7 +152,10 @@ def packages_of(python: PythonFacts) -> list[tuple[str, str]]:
 @register.filter
 def pythons(facts: HostFacts) -> list[PythonFacts]:
     """Return the Pythons of a host, the team's first, each path once."""
-    found = {python.path: python for python in (facts.team, facts.python, *facts.conda) if python.path}
+    found: dict[str, PythonFacts] = {}
+    for python in (facts.team, facts.python, *facts.conda):
+        if python.path:
+            found.setdefault(python.path, python)
     return list(found.values())
 
 

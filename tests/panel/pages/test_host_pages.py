@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
+from checks.hosts.facts import HostFacts, PythonFacts
 from panel.models import Host
+from panel.templatetags.host_facts import pythons
 from tests.panel.pages.places import address
 from tests.panel.pages.scene import HOSTILE, OTHER_HOST_KEY, PUBLIC_KEY, Scene
 
@@ -120,3 +122,9 @@ def test_readings_are_paused_and_go_on(atlas: Scene, browse) -> None:
     assert "Readings of gpu-a12 are paused" in answer.text
     client.post(page_of(atlas, "gpu-a12", "host_pause"), {"deed": "resume"})
     assert Host.objects.get(name="gpu-a12").next_reading_at is not None
+
+
+def test_the_teams_python_is_shown_with_its_packages_where_our_program_ran_in_the_same_one() -> None:
+    team = PythonFacts("/opt/agl/bin/python", version="3.12.1", packages={"agentlightning": "1.0.2"})
+    facts = HostFacts(python=PythonFacts("/opt/agl/bin/python", version="3.12.1"), team=team)
+    assert pythons(facts) == [team]
