@@ -1,8 +1,6 @@
 """Decides when: which checks are due, which slot each gets, and which slots were slept through.
 
-A check's slots lie one interval apart, shifted inside the interval by a hash of its lane, so that
-lanes made together do not run together. Slots are counted from the epoch and never from the last
-run, so nothing drifts.
+Slots are reckoned in `panel.timetable`.
 
 When nobody claimed for a while (a sleeping laptop, a stopped worker), only the newest due slot runs:
 a lane's present is wanted, not its past. The slots before it are missed (`ledger.Opening`).
@@ -10,39 +8,51 @@ a lane's present is wanted, not its past. The slots before it are missed (`ledge
 
 from __future__ import annotations
 
-import zlib
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F
 
-from panel import ledger
+from panel import ledger, timetable
 from panel.models import Check, Host, HostReading, LaneState, Run
 
 BROKEN_AGAIN = timedelta(minutes=15)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+PAUSE_FIELDS = ("paused_at", "paused_by", "paused_until", "pause_reason", "next_run_at")
 
 
 def next_slot(check: Check, after: datetime) -> datetime:
     """Return the check's first slot later than `after`, a whole second."""
-    return _slot_after(b"lane %d" % check.lane_id, check.interval_s, after)
-
-
-def _slot_after(name: bytes, interval_s: int, after: datetime) -> datetime:
-    shift = zlib.crc32(name) % interval_s
-    passed = (after - _EPOCH) // timedelta(seconds=1) - shift
-    return _EPOCH + timedelta(seconds=(passed // interval_s + 1) * interval_s + shift)
+    return timetable.next_slot(check, after)
 
 
 def first_slot(check: Check, now: datetime) -> datetime:
-    """Return the slot at which a check that starts, resumes or changes its interval now runs next."""
+    """Return the slot at which a check that starts, resumes or changes its schedule now runs next."""
     return next_slot(check, now)
+
+
+@transaction.atomic
+def resume_due(now: datetime, *, limit: int = 500) -> None:
+    """Let the checks go on whose pause ends; two at once do no harm."""
+    paused = Check.objects.select_for_update(skip_locked=True, of=("self",)).select_related("lane")
+    resumed = list(paused.filter(paused_until__lte=now).order_by("paused_until")[:limit])
+    for check in resumed:
+        go_on(check, now)
+    Check.objects.bulk_update(resumed, PAUSE_FIELDS)
+    if resumed:
+        ledger.renew([check.lane_id for check in resumed], now)
+
+
+def go_on(check: Check, now: datetime) -> None:
+    """End the check's pause, unsaved (`PAUSE_FIELDS`); `check.lane` is loaded."""
+    check.paused_at = check.paused_by = check.paused_until = None
+    check.pause_reason = ""
+    check.next_run_at = first_slot(check, now) if check.lane.in_use else None
 
 
 def next_reading(host: Host, after: datetime) -> datetime:
     """Return the host's first reading slot later than `after`, a whole second."""
-    return _slot_after(b"host %d" % host.pk, host.interval_s, after)
+    return timetable.on_grid(b"host %d" % host.pk, host.interval_s, after)
 
 
 @transaction.atomic
@@ -77,10 +87,10 @@ def claim_due(now: datetime, *, limit: int = 500) -> list[Run]:
     openings = []
     moves: defaultdict[timedelta, list[int]] = defaultdict(list)
     for check, oldest in due:
-        following = next_slot(check, now)
+        following = timetable.next_slot(check, now, failing=_failing(check))
         moves[following - oldest].append(check.pk)
         top = check.top_rung if check.pk not in climbing and upper_due(check, now) else ledger.SHALLOW
-        openings.append(_opening(check, oldest, following, top))
+        openings.append(_opening(check, oldest, now, top))
     for step, pks in moves.items():  # one step for all checks of an interval, unless some fell behind
         Check.objects.filter(pk__in=pks).update(next_run_at=F("next_run_at") + step)
     return ledger.open_slots(openings, now=now)
@@ -121,8 +131,13 @@ def _lock_due(now: datetime, limit: int) -> list[tuple[Check, datetime]]:
     return [(check, check.next_run_at) for check in rows if check.next_run_at is not None]
 
 
-def _opening(check: Check, oldest: datetime, following: datetime, top_rung: int) -> ledger.Opening:
+def _failing(check: Check) -> bool:
+    state: LaneState | None = getattr(check.lane, "now", None)
+    return state is not None and state.status == "down"
+
+
+def _opening(check: Check, oldest: datetime, now: datetime, top_rung: int) -> ledger.Opening:
     """Return the newest due slot to run, and those from `oldest` on that were slept through."""
-    newest = max(oldest, following - timedelta(seconds=check.interval_s))
-    first, last = int(oldest.timestamp()), int(newest.timestamp())
-    return ledger.Opening(check, newest, missed=range(first, last, check.interval_s), top_rung=top_rung)
+    due = timetable.due_slots(check, oldest, now)
+    newest = datetime.fromtimestamp(due[-1], UTC)
+    return ledger.Opening(check, newest, missed=due[:-1], top_rung=top_rung)

@@ -35,7 +35,8 @@ def _well(lane: LaneNow) -> bool:
 
 def _reason(lane: LaneNow) -> str:
     """What is wrong now: stale evidence no longer says anything but that nobody looked."""
-    if lane.state == "unknown" and lane.since is not None:
+    heard_since = lane.since is None or (lane.evidence_at is not None and lane.evidence_at >= lane.since)
+    if lane.state == "unknown" and not heard_since:
         return "run_missed"
     return lane.reason
 

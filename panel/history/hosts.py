@@ -12,9 +12,9 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from checks.hosts.facts import from_json
 from checks.hosts.fingerprint import fingerprint_of
 from panel.history.fits import fits
-from panel.history.lanes import STALE_AFTER
 from panel.history.shapes_hosts import HostFinding, HostPage, HostRow, ReadingRow, RecipeRow
 from panel.models import Host, HostReading, Lane, Recipe, Team
+from panel.timetable import STALE_AFTER
 
 READINGS_SHOWN = 30
 Lanes = Mapping[int, list[tuple[str, str, str]]]

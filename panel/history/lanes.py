@@ -1,9 +1,10 @@
-"""Lanes as they are at one moment: the confirmed state, unless it is too old or the lane is paused."""
+"""Lanes as they are at one moment: the confirmed state, unless the lane is paused or in maintenance, or the
+evidence is too old."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal
 
 from django.db.models import QuerySet
@@ -11,7 +12,6 @@ from django.db.models import QuerySet
 from panel.history.shapes import LaneNow
 from panel.models import Lane, Profile, Run, Team
 
-STALE_AFTER = 2  # intervals
 OPEN = (Run.State.QUEUED, Run.State.RUNNING)
 RUNGS = range(1, 6)
 SHALLOW = 2  # the highest rung of a plain climb
@@ -23,7 +23,8 @@ FIELDS = (
     "check_order", "check_order__interval_s", "check_order__down_k", "check_order__down_n",
     "check_order__paused_at", "check_order__top_rung", "now__passed", "now__upper_at",
     "now__state", "now__since", "now__status", "now__rung", "now__reason", "now__latency_ms",
-    "now__evidence_at", "now__recent", "now__last_run__code",
+    "now__evidence_at", "now__recent", "now__last_run__code", "now__stale_at",
+    "now__maintained_since", "now__maintained_until",
 )  # fmt: skip
 
 LaneRow = dict[str, Any]
@@ -89,9 +90,9 @@ def no_lane(kind: str, profile_code: str, profile_name: str) -> LaneNow:
     )  # fmt: skip
 
 
-def is_stale(evidence_at: datetime | None, interval_s: int, now: datetime) -> bool:
-    """Tell whether evidence of that age no longer says what a lane is."""
-    return evidence_at is not None and now - evidence_at > timedelta(seconds=STALE_AFTER * interval_s)
+def went_stale(stale_at: datetime | None, now: datetime) -> bool:
+    """Tell whether evidence that grows old then no longer says what a lane is."""
+    return stale_at is not None and stale_at < now
 
 
 def _rows(lanes: QuerySet[Lane]) -> list[LaneRow]:
@@ -101,12 +102,12 @@ def _rows(lanes: QuerySet[Lane]) -> list[LaneRow]:
 def _state(row: LaneRow, now: datetime) -> tuple[str, datetime | None]:
     if row["check_order__paused_at"] is not None:
         return "paused", row["check_order__paused_at"]
-    evidence_at, interval_s = row["now__evidence_at"], row["check_order__interval_s"]
-    if evidence_at is None:
-        return "unknown", None
-    if is_stale(evidence_at, interval_s, now):
-        return "unknown", evidence_at + timedelta(seconds=STALE_AFTER * interval_s)
-    return row["now__state"], row["now__since"]
+    since, until, stale_at = row["now__maintained_since"], row["now__maintained_until"], row["now__stale_at"]
+    if since is not None and until is not None and since <= now < until:
+        return "maintenance", since
+    if went_stale(stale_at, now):  # the sweep will call it so within seconds
+        return "unknown", stale_at
+    return row["now__state"] or "unknown", row["now__since"]
 
 
 def _failures(recent: str, window: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from panel.history.findings import findings
-from panel.history.lanes import OPEN, LaneRow, is_stale, lane_now, no_lane, rows_of_team, under_way
+from panel.history.lanes import OPEN, LaneRow, lane_now, no_lane, rows_of_team, under_way, went_stale
 from panel.history.shapes import KINDS, BoardRow, Cell, LaneNow, Overview, Sweep
 from panel.history.strips import RANGES, Fold, folds
 from panel.models import Lane, Pulse, Run, Team
@@ -15,10 +15,10 @@ from panel.rollups import WORST_FIRST
 
 SILENT_AFTER = timedelta(seconds=30)
 DAY = RANGES["24h"]
-# What may change on a page, the last two for whether evidence has grown too old.
+# What may change on a page, the last two as time goes by.
 CHANGING = (
     "pk", "in_use", "profile__version", "profile__changed_at", "check_order__paused_at", "now__last_run",
-    "now__state", "now__evidence_at", "check_order__interval_s",
+    "now__state", "now__evidence_at", "now__maintained_since", "now__maintained_until", "now__stale_at",
 )  # fmt: skip
 
 
@@ -57,8 +57,8 @@ def newest_change(team: Team, now: datetime) -> str:
     still has the same word need not be drawn again.
     """
     said = []
-    for *facts, evidence_at, interval_s in Lane.objects.filter(profile__team=team).values_list(*CHANGING):
-        said.append((facts, evidence_at, is_stale(evidence_at, interval_s, now)))
+    for *facts, until, stale_at in Lane.objects.filter(profile__team=team).values_list(*CHANGING):
+        said.append((facts, until is not None and now < until, went_stale(stale_at, now)))
     running = Run.objects.filter(check_order__lane__profile__team=team, state__in=OPEN).order_by("pk")
     text = repr((said, list(running.values_list("pk", "state")), sweep(now).silent))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

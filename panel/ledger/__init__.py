@@ -5,6 +5,7 @@ from __future__ import annotations
 from panel.ledger.balances import begin_balance, tell_balance
 from panel.ledger.closing import close_many
 from panel.ledger.deep import HOLD_S, Notebook, hold, start_deep
+from panel.ledger.freshness import call_unknown, renew
 from panel.ledger.leftovers import claim_leftovers, settle_leftover
 from panel.ledger.opening import SHALLOW, Opening, climbing_high, open_deep, open_manual, open_slots, start
 from panel.ledger.overdue import miss_overdue
@@ -20,6 +21,7 @@ from panel.ledger.readings import (
     start_reading,
     tell_offered,
 )
+from panel.ledger.upkeep import keep_maintained
 
 __all__ = [
     "HOLD_S",
@@ -29,12 +31,14 @@ __all__ = [
     "ReadingOpening",
     "beat",
     "begin_balance",
+    "call_unknown",
     "claim_leftovers",
     "climbing_high",
     "close_many",
     "close_reading",
     "forget_host_key",
     "hold",
+    "keep_maintained",
     "miss_overdue",
     "miss_overdue_readings",
     "open_deep",
@@ -43,6 +47,7 @@ __all__ = [
     "open_readings",
     "open_slots",
     "prune",
+    "renew",
     "settle_leftover",
     "start",
     "start_deep",

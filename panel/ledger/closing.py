@@ -16,10 +16,11 @@ from django.db.models import Exists, OuterRef
 
 from checks import Outcome
 from panel.ledger import states
-from panel.ledger.hours import HourBook, hour_of, lock_states
+from panel.ledger.hours import MAINTENANCE, HourBook, hour_of, lock_states
 from panel.ledger.leftovers import forget_leftovers
 from panel.ledger.opening import SHALLOW
 from panel.ledger.proofs import prove_keys
+from panel.ledger.retests import bring_forward
 from panel.ledger.steps import to_json
 from panel.models import LaneState, Run, RunSteps, Transition
 
@@ -30,7 +31,7 @@ RUN_FIELDS = (
 STATE_FIELDS = (
     "state", "since", "status", "rung", "reason", "last_run", "last_pass", "evidence_at", "latency_ms",
     "recent", "passed", "token_parameter", "tokens_day", "tokens_spent",
-    "contract_at", "contract_broken", "upper_at", "upper_broken",
+    "contract_at", "contract_broken", "upper_at", "upper_broken", "flapping", "stale_at",
 )  # fmt: skip
 
 
@@ -46,7 +47,7 @@ def close_many(results: Iterable[tuple[Run, Outcome]], now: datetime) -> list[Ru
     with transaction.atomic():
         closed = [_close(run, outcome, now) for run, outcome in _still_ours(pairs)]
         if closed:
-            _write(sorted(closed, key=lambda each: each.at))
+            _write(sorted(closed, key=lambda each: each.at), now)
     return [each.run for each in closed]
 
 
@@ -82,7 +83,7 @@ def _close(run: Run, outcome: Outcome, now: datetime) -> _Closed:
     return _Closed(run, outcome, at)
 
 
-def _write(closed: list[_Closed]) -> None:
+def _write(closed: list[_Closed], now: datetime) -> None:
     """Write the closed runs, oldest first, and all that follows from them."""
     lanes = {each.lane for each in closed}
     lane_states = lock_states(lanes)
@@ -96,6 +97,7 @@ def _write(closed: list[_Closed]) -> None:
         lane_states.values(), update_conflicts=True, unique_fields=["id"], update_fields=STATE_FIELDS
     )
     book.save()
+    bring_forward([each.run for each in closed if lane_states[each.lane].last_run == each.run], now)
     prove_keys([each.run for each in closed])
     Transition.objects.bulk_create(transitions)
     newest_passes = {state.last_pass_id for state in lane_states.values()}
@@ -111,7 +113,8 @@ def _judge(closed: list[_Closed], lane_states: dict[int, LaneState], book: HourB
         states.spend(state, each.run.tokens, each.at)
         newest = state.evidence_at is None or each.at >= state.evidence_at
         changed = states.advance(state, each.run, each.outcome, each.at) if newest else None
-        book.count(each.lane, each.run, each.at, state.state if newest else "")
+        expected = states.maintained(state, each.at)
+        book.count(each.lane, each.run, each.at, MAINTENANCE if expected else state.state if newest else "")
         if changed is not None:
             transitions.append(changed)
     return transitions

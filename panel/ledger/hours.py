@@ -13,7 +13,8 @@ from panel import rollups
 from panel.models import LaneHour, LaneState, Run
 
 COUNTED = ("ok", "degraded", "down", "not_testable")
-FIELDS = (*COUNTED, "missed", "worst_first", "worst_second", "latency_first", "latency_second")
+MAINTENANCE = "maintenance"
+FIELDS = (*COUNTED, "missed", MAINTENANCE, "worst_first", "worst_second", "latency_first", "latency_second")
 
 
 def hour_of(moment: datetime) -> datetime:
@@ -49,14 +50,16 @@ class HourBook:
     def count(self, lane: int, run: Run, at: datetime, confirmed: str) -> None:
         """Count a closed run in the hour it ended; `confirmed` is the lane's state after it.
 
-        `confirmed` is empty for a run that was older than what the state was made of.
+        `confirmed` is empty for a run that was older than what the state was made of, and "maintenance" for
+        one in maintenance: that is left out of availability and of the latencies.
         """
         row = self.row(lane, hour_of(at))
-        setattr(row, run.status, getattr(row, run.status) + 1)
+        kind = MAINTENANCE if confirmed == MAINTENANCE else run.status
+        setattr(row, kind, getattr(row, kind) + 1)
         half = "first" if at.minute < 30 else "second"
         field = f"worst_{half}"
         setattr(row, field, rollups.worst((getattr(row, field), confirmed)))
-        if run.latency_ms is not None and run.status in ("ok", "degraded"):
+        if run.latency_ms is not None and kind in ("ok", "degraded"):
             stored = f"latency_{half}"
             histogram = rollups.unpack(getattr(row, stored)) + rollups.one(run.latency_ms)
             setattr(row, stored, rollups.pack(histogram))

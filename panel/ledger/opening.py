@@ -8,6 +8,7 @@ the dead that the run is no longer its own.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -34,14 +35,14 @@ SHALLOW = 2
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A check's slot to run, and the slots before it that nobody ran, in seconds of the epoch.
+    """A check's slot to run, and the slots before it that nobody ran, in seconds of the epoch, in order.
 
     `check.lane.profile` is loaded with its recipe. `top_rung` is how far this climb goes.
     """
 
     check: Check
     slot: datetime
-    missed: range
+    missed: Sequence[int]
     top_rung: int = SHALLOW
 
 
@@ -172,9 +173,7 @@ def _by_hour(opening: Opening, now: datetime) -> Iterator[tuple[int, datetime, i
     slots = opening.missed
     hour = max(hour_of(datetime.fromtimestamp(slots[0], UTC)), hour_of(now - ACCOUNTED))
     while (begin := int(hour.timestamp())) <= slots[-1]:
-        before, after = (
-            len(range(slots.start, min(edge, slots.stop), slots.step)) for edge in (begin, begin + 3600)
-        )
+        before, after = (bisect_left(slots, edge) for edge in (begin, begin + 3600))
         if after > before:
             yield opening.check.lane_id, hour, after - before
         hour += timedelta(hours=1)

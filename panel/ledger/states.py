@@ -2,14 +2,18 @@
 
 A lane is down once `down_k` of its last `down_n` results failed, and up again once `up_k` of the
 last `up_n` passed; "degraded" (a pass over a limit) follows the same two rules. Results that were
-not testable say so at once, and count neither as failures nor as passes.
+not testable say so at once, and count neither as failures nor as passes. A failure that two places
+saw in one climb counts twice: the second place confirms the first. In maintenance only a clean pass counts:
+the rest is kept as evidence, and moves no state.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from checks import Outcome, Status, Step
+from panel import timetable
 from panel.ledger.opening import SHALLOW
 from panel.models import Check, LaneState, Run, Transition
 
@@ -17,6 +21,9 @@ LETTERS = {Status.OK: "o", Status.DEGRADED: "g", Status.DOWN: "d", Status.NOT_TE
 PASSES = "og"
 PASSED = (Status.OK, Status.DEGRADED)
 REMEMBERED = 10
+# A lane flaps that changed so often within the letters remembered, until so many of them changed nothing.
+FLAPS, CALM = 4, 5
+PLACES_THAT_COUNT = 2
 
 
 def next_state(before: str, recent: str, check: Check) -> str:
@@ -35,18 +42,34 @@ def next_state(before: str, recent: str, check: Check) -> str:
     return "degraded" if before == "degraded" and way_up.count("o") < check.up_k else "ok"
 
 
+def is_flapping(recent: str, check: Check, *, already: bool) -> bool:
+    """Tell whether a lane with these letters changes its confirmed state too often to be told each time."""
+    if len(set(recent)) < 2:
+        return False
+    states = ["unknown"]
+    for end in range(1, len(recent) + 1):
+        states.append(next_state(states[-1], recent[:end], check))
+    changes = [before != after for before, after in pairwise(states) if before != "unknown"]
+    return any(changes[-CALM:]) and (already or sum(changes) >= FLAPS)
+
+
 def advance(state: LaneState, run: Run, outcome: Outcome, at: datetime) -> Transition | None:
     """Make the run, closed at `at`, its lane's newest evidence; return the transition it confirms, if any."""
     decides = _decides(state, run, outcome)
     _climbed(state, run, outcome, at)
     if not decides:
         return None
-    state.recent = (state.recent + LETTERS[outcome.status])[-REMEMBERED:]
-    before, after = state.state, next_state(state.state, state.recent, run.check_order)
     state.status, state.rung, state.reason = run.status, run.rung, run.reason
     state.last_run = run
     if outcome.status in PASSED:
         state.last_pass = run
+    if maintained(state, at) and outcome.status is not Status.OK:
+        return None
+    letters = LETTERS[outcome.status] * _seen_from(outcome)
+    state.recent = (state.recent + letters)[-REMEMBERED:]
+    before, after = state.state, next_state(state.state, state.recent, run.check_order)
+    if after != before or state.flapping:
+        state.flapping = is_flapping(state.recent, run.check_order, already=state.flapping)
     if after == before:
         return None
     state.state, state.since = after, at
@@ -54,6 +77,12 @@ def advance(state: LaneState, run: Run, outcome: Outcome, at: datetime) -> Trans
         lane_id=state.lane_id, at=at, before=before, after=after, rung=run.rung,
         reason=run.reason, run=run,
     )  # fmt: skip
+
+
+def maintained(state: LaneState, at: datetime) -> bool:
+    """Tell whether the lane is in maintenance then: failures are expected, only a clean pass counts."""
+    since, until = state.maintained_since, state.maintained_until
+    return since is not None and until is not None and since <= at < until
 
 
 def _decides(state: LaneState, run: Run, outcome: Outcome) -> bool:
@@ -68,9 +97,18 @@ def _decides(state: LaneState, run: Run, outcome: Outcome) -> bool:
     return outcome.rung <= max(ordered, SHALLOW)
 
 
+def _seen_from(outcome: Outcome) -> int:
+    """Return from how many places, up to two, the rung that decides was seen broken; else one."""
+    if outcome.status is not Status.DOWN:
+        return 1
+    broken = [each for each in outcome.steps if each.rung == outcome.rung and each.status is Status.DOWN]
+    return max(1, min(PLACES_THAT_COUNT, len({each.place for each in broken})))
+
+
 def _climbed(state: LaneState, run: Run, outcome: Outcome, at: datetime) -> None:
     """Note what the climb tells whatever becomes of the state."""
     state.latency_ms, state.evidence_at = run.latency_ms, at
+    state.stale_at = timetable.goes_stale(run.check_order, at)
     state.passed = state.passed | _passed(outcome, at)
     state.token_parameter = outcome.token_parameter or state.token_parameter
     if outcome.contract is not None:

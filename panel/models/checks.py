@@ -51,6 +51,9 @@ class Check(models.Model):
             models.Index(
                 fields=["next_run_at"], condition=models.Q(next_run_at__isnull=False), name="check_due"
             ),
+            models.Index(
+                fields=["paused_until"], condition=models.Q(paused_until__isnull=False), name="check_resumes"
+            ),
         ]
         constraints: ClassVar = [
             models.CheckConstraint(condition=models.Q(interval_s__gte=10), name="check_interval_sane"),
@@ -178,9 +181,11 @@ class Leftover(models.Model):
 class LaneState(models.Model):
     """What the newest evidence says of a lane. Written by the ledger alone.
 
-    `state` holds the confirmed one of ok, degraded, down, not_testable, unknown; paused, and unknown
-    for want of fresh evidence, are worked out when read. `recent` holds the last results, newest
-    last, one letter each: o ok, g degraded, d down, n not testable. `last_pass` is the newest run
+    `state` holds the confirmed one of ok, degraded, down, not_testable, unknown; paused and maintenance are
+    worked out when read. The evidence is old from `stale_at` on, None once the sweep settled that. From
+    `maintained_since` to `maintained_until` the lane is in maintenance: failures change nothing. `recent`
+    holds the last results, newest last, one letter each: o ok, g degraded, d down, n not testable.
+    `last_pass` is the newest run
     that was ok or degraded. `passed` maps a rung's number to the time it last passed (ISO).
     `tokens_spent` counts the UTC day `tokens_day`. `contract_at` is when the lane's contract was last
     asked; while `contract_broken`, a chat that passes does not make the lane green. `upper_at` is when a rung
@@ -208,6 +213,19 @@ class LaneState(models.Model):
     upper_at = models.DateTimeField(null=True)
     upper_broken = models.PositiveSmallIntegerField(null=True)
     flapping = models.BooleanField(default=False)
+    stale_at = models.DateTimeField(null=True)
+    maintained_since = models.DateTimeField(null=True)
+    maintained_until = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes: ClassVar = [
+            # None on `stale_at`: it moves with each result, and would cost each one an index's upkeep.
+            models.Index(
+                fields=["maintained_until"],
+                condition=models.Q(maintained_until__isnull=False),
+                name="lane_maintained",
+            ),
+        ]
 
 
 class Transition(models.Model):

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
 from checks import EndpointKind, LaneKind, Status
-from panel.ledger.states import LETTERS, next_state
+from panel import ledger
+from panel.ledger.states import LETTERS, is_flapping, next_state
 from panel.models import Check, Endpoint, Lane
+from tests import make
+from tests.panel.time.outcomes import failed, live, started, state_of
 
 
 def states(letters: str, **thresholds: int) -> list[str]:
@@ -75,3 +81,38 @@ def test_every_status_of_an_outcome_has_a_letter() -> None:
 def test_the_words_of_the_rows_are_the_words_of_the_engine() -> None:
     assert set(Endpoint.Kind.values) == set(EndpointKind)
     assert set(Lane.Kind.values) == set(LaneKind)
+
+
+def test_a_lane_flaps_that_changed_four_times_and_is_calm_after_five_results_without_a_change() -> None:
+    check = Check(down_k=1, down_n=1, up_k=1, up_n=1)
+    assert not is_flapping("odoo", check, already=False)
+    assert is_flapping("ododo", check, already=False)
+    assert is_flapping("odooooo"[:6], check, already=True)
+    assert not is_flapping("odooooooo", check, already=True)
+    assert not is_flapping("oooooooooo", check, already=True)
+
+
+def test_failures_that_confirm_nothing_are_no_flapping() -> None:
+    assert not is_flapping("ododododod", Check(down_k=2, down_n=2, up_k=1, up_n=1), already=False)
+
+
+@pytest.mark.django_db
+def test_the_ledger_marks_a_flapping_lane_and_lets_the_mark_go() -> None:
+    check = make.check(down_k=1, down_n=1)
+    live(check, "ododo")
+    assert state_of(check).flapping
+    live(check, "ooooo", start=make.NOON + timedelta(hours=1))
+    assert not state_of(check).flapping
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("places", "state"), [(("panel",), "ok"), (("panel", "host:gpu-a12"), "down")])
+def test_a_second_place_confirms_a_failure_at_once(places: tuple[str, ...], state: str) -> None:
+    check = make.check()
+    live(check, "o")
+    at = make.NOON + timedelta(minutes=5)
+    (run,) = started([make.run(check, at)], at)
+    outcome = failed(run, at)
+    seen = tuple(replace(outcome.steps[1], place=place) for place in places)
+    ledger.close_many([(run, replace(outcome, steps=(outcome.steps[0], *seen)))], at + timedelta(seconds=1))
+    assert state_of(check).state == state
