@@ -51,12 +51,11 @@ def send(sending: Sending) -> Result:
         return mail.send(sending.target, sending.message)
     sender = SENDERS[sending.target.kind]
     request = sender.request_for(sending.target, sending.message, datetime.now(UTC))
-    return asyncio.run(post(request, sender, policy=EgressPolicy(allowed=settings.EGRESS_ALLOWED)))
+    policy = EgressPolicy(allowed=settings.EGRESS_ALLOWED)
+    return asyncio.run(post(request, sender, policy=policy, deadline=SECONDS))
 
 
-async def post(
-    request: Request, sender: Sender, *, policy: EgressPolicy, deadline: float = SECONDS
-) -> Result:
+async def post(request: Request, sender: Sender, *, policy: EgressPolicy, deadline: float) -> Result:
     """Post one request and judge the answer; never raises but on cancellation."""
     got = await exchange(
         request.method,

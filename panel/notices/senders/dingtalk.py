@@ -24,7 +24,8 @@ def request_for(target: Target, message: Message, now: datetime) -> Request:
     url = target.address()
     if target.sign:
         stamp = int(now.timestamp() * 1000)
-        url += f"&timestamp={stamp}&sign={quote_plus(signature(target.sign.reveal(), stamp))}"
+        url += "&" if "?" in url else "?"
+        url += f"timestamp={stamp}&sign={quote_plus(signature(target.sign.reveal(), stamp))}"
     text = markdown(message, BODY, f"### {unmarked(message.title)}")
     said = {"msgtype": "markdown", "markdown": {"title": cut(message.title, TITLE), "text": text}}
     return Request(url, as_json(said), JSON)
