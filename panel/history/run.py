@@ -118,9 +118,15 @@ def _of_rung(steps: Sequence[Plain], number: int) -> list[Plain]:
 
 
 def _decisive(steps: Sequence[Plain]) -> Plain | None:
-    """Return the step that says how the rung ended: the worst, and of equals the last."""
+    """Return the step that says how the rung ended: the worst, and of equals the last. What had nothing to
+    ask, for no reason, decides only where nothing else was asked."""
     deciding = [step for step in steps if step["name"] not in SUPPORTING_STEPS]
-    return min(reversed(deciding), key=lambda step: _WORST_FIRST.index(step["status"]), default=None)
+    return min(reversed(deciding), key=_weight, default=None)
+
+
+def _weight(step: Plain) -> int:
+    idle = step["status"] == "not_testable" and not step.get("reason")
+    return len(_WORST_FIRST) if idle else _WORST_FIRST.index(step["status"])
 
 
 def _status_from_row(run: Run, number: int) -> str:

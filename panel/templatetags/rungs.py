@@ -22,6 +22,8 @@ def rung_say(rung: RungView, run_state: str) -> str:
         return _untold(rung, run_state)
     if rung.reason:
         return dictionary.entry(rung.reason, rung.say).title
+    if rung.status == "not_testable":
+        return gettext("Has nothing to ask here")
     return _seen(rung.number, rung.say)
 
 

@@ -10,6 +10,7 @@ from checks import Reason
 from panel import history, ledger
 from panel.history import LanePage, RunView
 from panel.models import Check, Run, RunSteps
+from panel.templatetags.rungs import rung_say
 from tests import make
 from tests.panel.time.outcomes import failed, live, passed, started
 
@@ -135,6 +136,20 @@ def test_rungs_say_when_they_last_passed() -> None:
     first, broken = live(check, "od")
     channel = view_of(broken).rungs[1]
     assert channel.last_passed_at == first.finished_at
+
+
+def test_what_had_nothing_to_ask_does_not_decide_a_rung_that_passed() -> None:
+    (run,) = live(make.check(), "o")
+    kept = RunSteps.objects.get(run=run)
+    kept.steps += [
+        {"rung": 3, "name": "sdk_openai", "status": "ok"},
+        {"rung": 3, "name": "sdk_langchain", "status": "not_testable"},
+        {"rung": 4, "name": "agent", "status": "not_testable"},
+    ]
+    kept.save()
+    _, _, sdk, agent, _ = view_of(run).rungs
+    assert (sdk.status, agent.status) == ("ok", "not_testable")
+    assert rung_say(agent, "done") == "Has nothing to ask here"
 
 
 def test_a_run_whose_steps_were_pruned_still_says_which_rung_broke() -> None:
