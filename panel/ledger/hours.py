@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from panel import rollups
+from panel.ledger.days import DayBook, day_of
 from panel.models import LaneHour, LaneState, Run
 
 COUNTED = ("ok", "degraded", "down", "not_testable")
@@ -34,11 +35,12 @@ def lock_states(lanes: Collection[int]) -> dict[int, LaneState]:
 
 
 class HourBook:
-    """The hours of some lanes, read once, counted in memory, written once."""
+    """The hours of some lanes and the days they lie in, read once, counted in memory, written once."""
 
     def __init__(self, lanes: Collection[int], hours: Collection[datetime]) -> None:
         rows = LaneHour.objects.filter(lane__in=lanes, hour__in=hours)
         self._rows = {(row.lane_id, row.hour): row for row in rows}
+        self._days = DayBook(lanes, {day_of(hour) for hour in hours})
 
     def row(self, lane: int, hour: datetime) -> LaneHour:
         """Return the lane's hour, with zeros when it is new."""
@@ -63,15 +65,22 @@ class HourBook:
             stored = f"latency_{half}"
             histogram = rollups.unpack(getattr(row, stored)) + rollups.one(run.latency_ms)
             setattr(row, stored, rollups.pack(histogram))
+        self._days.count(lane, run, at, kind, confirmed)
+
+    def miss(self, lane: int, hour: datetime, number: int) -> None:
+        """Count slots of the lane's hour that did not happen."""
+        self.row(lane, hour).missed += number
+        self._days.miss(lane, day_of(hour), number)
 
     def save(self) -> None:
-        """Write all rows by one upsert."""
+        """Write all rows, each table by one upsert."""
         rows = list(self._rows.values())
         for row in rows:
             row.pk = None  # the upsert goes by lane and hour
         LaneHour.objects.bulk_create(
             rows, update_conflicts=True, unique_fields=["lane", "hour"], update_fields=FIELDS
         )
+        self._days.save()
 
 
 def count_missed(counts: Sequence[tuple[int, datetime, int]]) -> None:
@@ -82,5 +91,5 @@ def count_missed(counts: Sequence[tuple[int, datetime, int]]) -> None:
     lock_states(lanes)
     book = HourBook(lanes, {hour for _, hour, _ in counts})
     for lane, hour, number in counts:
-        book.row(lane, hour).missed += number
+        book.miss(lane, hour, number)
     book.save()

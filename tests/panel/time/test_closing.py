@@ -159,5 +159,5 @@ def test_closing_costs_the_same_queries_for_one_lane_and_for_many(lanes, django_
         live(check, "o")
     at = NOON + timedelta(minutes=9)
     runs = started([make.run(check, at) for check in checks], at)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(11):
         ledger.close_many([(run, failed(run, at, Reason.QUOTA_EXHAUSTED)) for run in runs], at)
