@@ -17,7 +17,7 @@ from django.utils import timezone
 
 import checks
 from checks import LaneSpec, Outcome, Told
-from panel import briefing, ledger, maintenance, notices, reports, schedule
+from panel import briefing, incidents, ledger, maintenance, notices, reports, schedule
 from panel.batches import timely
 from panel.models import HostReading, Run
 
@@ -39,6 +39,8 @@ def tick() -> None:
         readings = ledger.miss_overdue_readings(now) + schedule.claim_readings(now)
         transaction.on_commit(partial(send_readings, readings))
         transaction.on_commit(partial(_send_tidying, ledger.claim_leftovers(now)))
+    incidents.follow(now)
+    incidents.catch_up(now)
     if reports.is_due(now):
         make_reports.apply_async(expires=RING_EXPIRES_S, priority=SCHEDULED)
     notices.settle_lost(now)
@@ -64,9 +66,9 @@ def climb(run_ids: list[int]) -> None:
     runs = {run.code: run for run in ledger.start(run_ids, timezone.now())}
     ledger.beat("worker", timezone.now())
     specs, refused = briefing.brief(list(runs.values()))
-    ledger.close_many([(runs[outcome.spec_id], outcome) for outcome in refused], timezone.now())
+    _close([(runs[outcome.spec_id], outcome) for outcome in refused])
     for batch in timely(checks.run_many(specs), size=BATCH, seconds=SECONDS):
-        ledger.close_many([(runs[outcome.spec_id], outcome) for outcome in batch], timezone.now())
+        _close([(runs[outcome.spec_id], outcome) for outcome in batch])
 
 
 @shared_task
@@ -76,7 +78,7 @@ def climb_high(run_id: int) -> None:
     if run is None:
         return
     specs, refused = briefing.brief([run])
-    ledger.close_many([(run, outcome) for outcome in refused], timezone.now())
+    _close([(run, outcome) for outcome in refused])
     for spec in specs:
         _follow(run, spec)
 
@@ -184,8 +186,14 @@ def _follow(run: Run, spec: LaneSpec) -> None:
         if not ledger.hold(run, timezone.now()):
             return  # taken for lost meanwhile: what goes on elsewhere is ended, and tidied up by the sweep
         notes.note([each for each in batch if isinstance(each, Told)], timezone.now())
-        ended = [(run, each) for each in batch if isinstance(each, Outcome)]
-        ledger.close_many(ended, timezone.now())
+        _close([(run, each) for each in batch if isinstance(each, Outcome)])
+
+
+def _close(results: Sequence[tuple[Run, Outcome]]) -> None:
+    """Write outcomes and what follows of them; what a death between the two leaves, the tick follows."""
+    if results:
+        ledger.close_many(results, timezone.now())
+        incidents.follow(timezone.now())
 
 
 def _batches(pks: Sequence[int]) -> list[Sequence[int]]:

@@ -14,6 +14,7 @@ from panel.models import (
     Endpoint,
     Host,
     HostReading,
+    Incident,
     KeyVersion,
     Lane,
     LaneState,
@@ -141,6 +142,13 @@ def reading(host: Host, slot: datetime = NOON, **fields: Any) -> HostReading:
 def recipe(profile: Profile, host: Host | None = None, **fields: Any) -> Recipe:
     """How the profile is run."""
     return Recipe.objects.create(profile=profile, host=host, **fields)
+
+
+def incident(team: Team | None = None, at: datetime = NOON, **fields: Any) -> Incident:
+    """An open incident without lanes: a refused key of a new endpoint, unless told otherwise."""
+    team, number = team or _team(), next(_numbers)
+    said = {"number": number, "cause": f"key|x{number}|v1", "reason": "auth_invalid_key", "worst": "down"}
+    return Incident.objects.create(team=team, opened_at=at, **({"rung": 2} | said | fields))
 
 
 def report_schedule(team: Team | None = None, **fields: Any) -> ReportSchedule:

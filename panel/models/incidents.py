@@ -52,6 +52,12 @@ class Incident(models.Model):
     def __str__(self) -> str:
         return f"#{self.number}"
 
+    @property
+    def key_number(self) -> int | None:
+        """The version of the key that the endpoint refuses; None where the cause is another."""
+        kind, *_, last = self.cause.split("|")
+        return int(last.removeprefix("v")) if kind == "key" else None
+
 
 class IncidentLane(models.Model):
     """A lane's part in an incident, from its transition down to its transition up."""
@@ -80,12 +86,14 @@ class IncidentEntry(models.Model):
     class Kind(models.TextChoices):
         OPENED = "opened", _("opened")
         JOINED = "joined", _("lane joined")
+        CHANGED = "changed", _("state changed")
         RECOVERED = "recovered", _("lane recovered")
         CLOSED = "closed", _("closed")
         TAKEN = "taken", _("taken")
         HANDED = "handed", _("handed over")
         NOTE = "note", _("note")
         MUTED = "muted", _("muted")
+        UNMUTED = "unmuted", _("no longer muted")
         TOLD = "told", _("told")
         ESCALATED = "escalated", _("escalated")
 
