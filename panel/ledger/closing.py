@@ -16,6 +16,7 @@ from django.db.models import Exists, OuterRef
 
 from checks import Outcome
 from panel.ledger import states
+from panel.ledger.bulk import insert_rows, update_rows, upsert_rows
 from panel.ledger.hours import MAINTENANCE, HourBook, hour_of, lock_states
 from panel.ledger.leftovers import forget_leftovers
 from panel.ledger.opening import SHALLOW
@@ -90,12 +91,8 @@ def _write(closed: list[_Closed], now: datetime) -> None:
     passes_before = {lane: state.last_pass_id for lane, state in lane_states.items()}
     book = HourBook(lanes, {hour_of(each.at) for each in closed})
     transitions = _judge(closed, lane_states, book)
-    Run.objects.bulk_create(
-        [each.run for each in closed], update_conflicts=True, unique_fields=["id"], update_fields=RUN_FIELDS
-    )
-    LaneState.objects.bulk_create(
-        lane_states.values(), update_conflicts=True, unique_fields=["id"], update_fields=STATE_FIELDS
-    )
+    update_rows([each.run for each in closed], RUN_FIELDS)
+    update_rows(list(lane_states.values()), STATE_FIELDS)
     book.save()
     bring_forward([each.run for each in closed if lane_states[each.lane].last_run == each.run], now)
     prove_keys([each.run for each in closed])
@@ -132,11 +129,8 @@ def _keep_steps(closed: list[_Closed], notable: set[int | None]) -> None:
     ]
     # A deep run has told steps already; a plain one is inserted, which costs less.
     told = [row for row in rows if row.run.top_rung > SHALLOW]
-    RunSteps.objects.bulk_create([row for row in rows if row.run.top_rung <= SHALLOW])
-    if told:
-        RunSteps.objects.bulk_create(
-            told, update_conflicts=True, unique_fields=["run"], update_fields=["steps"]
-        )
+    insert_rows([row for row in rows if row.run.top_rung <= SHALLOW], ("run", "steps"))
+    upsert_rows(told, ("run",), ("steps",))
 
 
 def _drop_steps(old_passes: list[int]) -> None:
