@@ -97,15 +97,13 @@ def _columns(model: Model, names: Names) -> list[str]:
 
 
 def _field(model: Model, name: str) -> models.Field[Any, Any]:
-    if name == "pk":
-        assert model._meta.pk is not None  # noqa: S101 - each model has one
-        return model._meta.pk
-    found: models.Field[Any, Any] = model._meta.get_field(name)
+    found = model._meta.pk if name == "pk" else model._meta.get_field(name)
+    assert isinstance(found, models.Field)  # noqa: S101 - a column, not the far end of a relation
     return found
 
 
-def _quoted(name: str) -> str:
-    return connection.ops.quote_name(name)
+def _quoted(name: str | None) -> str:
+    return connection.ops.quote_name(name or "")
 
 
 def _plain(value: object) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from datetime import UTC, date, datetime
 
 from panel import rollups
+from panel.ledger.bulk import upsert_rows
 from panel.models import LaneDay, Run
 
 FIELDS = (
@@ -49,12 +50,7 @@ class DayBook:
 
     def save(self) -> None:
         """Write all rows by one upsert."""
-        rows = list(self._rows.values())
-        for row in rows:
-            row.pk = None  # the upsert goes by lane and day
-        LaneDay.objects.bulk_create(
-            rows, update_conflicts=True, unique_fields=["lane", "day"], update_fields=FIELDS
-        )
+        upsert_rows(list(self._rows.values()), ("lane", "day"), FIELDS)
 
     def _row(self, lane: int, day: date) -> LaneDay:
         found = self._rows.get((lane, day))

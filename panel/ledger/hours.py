@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from panel import rollups
+from panel.ledger.bulk import upsert_rows
 from panel.ledger.days import DayBook, day_of
 from panel.models import LaneHour, LaneState, Run
 
@@ -74,12 +75,7 @@ class HourBook:
 
     def save(self) -> None:
         """Write all rows, each table by one upsert."""
-        rows = list(self._rows.values())
-        for row in rows:
-            row.pk = None  # the upsert goes by lane and hour
-        LaneHour.objects.bulk_create(
-            rows, update_conflicts=True, unique_fields=["lane", "hour"], update_fields=FIELDS
-        )
+        upsert_rows(list(self._rows.values()), ("lane", "hour"), FIELDS)
         self._days.save()
 
 
