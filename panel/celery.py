@@ -15,7 +15,7 @@ app = Celery("preflight")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["panel"])
 
-_beats: list[Service] = []
+_beats: list[tuple[Service, Thread]] = []
 
 
 @signals.setup_logging.connect
@@ -37,12 +37,18 @@ def start_beat(**kwargs: object) -> None:
 
     if settings.BEAT_IN_WORKER:
         # This scheduler keeps its two lines in memory; Celery's usual one writes files where it stands.
-        _beats.append(Service(app, max_interval=1, scheduler_cls=Scheduler))
-        Thread(target=_beats[-1].start, name="beat", daemon=True).start()
+        beat = Service(app, max_interval=1, scheduler_cls=Scheduler)
+        _beats.append((beat, Thread(target=beat.start, name="beat", daemon=True)))
+        _beats[-1][1].start()
+
+
+def beat_lives() -> bool:
+    """Tell whether this process carries a beat that runs."""
+    return any(thread.is_alive() for _, thread in _beats)
 
 
 @signals.worker_shutting_down.connect
 def stop_beat(**kwargs: object) -> None:
     """Send no more ticks. It runs inside a signal handler, so it does not wait for the thread."""
     while _beats:
-        _beats.pop().stop(wait=False)
+        _beats.pop()[0].stop(wait=False)

@@ -51,6 +51,14 @@ ALLAUTH_TRUSTED_PROXY_COUNT = variables.count("PREFLIGHT_PROXIES", default=1 if 
 # What links in mails and messages begin with; without it they carry none.
 PUBLIC_URL: str = variables.public_url("PREFLIGHT_PUBLIC_URL")
 
+# --- Whether Preflight itself is well -------------------------------------------------------------
+# Who names this token may read /metrics; without one there is no such page.
+METRICS_TOKEN: str = variables.token("PREFLIGHT_METRICS_TOKEN")
+# Called once a minute while checks run: a dead man's switch elsewhere raises the alarm when it is not.
+HEARTBEAT_URL: str = variables.call_address("PREFLIGHT_HEARTBEAT_URL")
+# The web processes tell the teams' channels when the sweep is silent.
+WATCHDOG: bool = variables.flag("PREFLIGHT_WATCHDOG", default=True)
+
 # --- Mail ---------------------------------------------------------------------------------------
 _mail = variables.mail_server("EMAIL_URL")
 EMAIL_HOST: str = _mail["EMAIL_HOST"]

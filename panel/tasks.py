@@ -17,7 +17,7 @@ from django.utils import timezone
 
 import checks
 from checks import LaneSpec, Outcome, Told
-from panel import briefing, incidents, ledger, maintenance, notices, reports, schedule
+from panel import briefing, health, incidents, ledger, maintenance, notices, reports, schedule
 from panel.batches import timely
 from panel.models import HostReading, Run
 
@@ -46,7 +46,9 @@ def tick() -> None:
     notices.settle_lost(now)
     if notices.waiting(now):
         ring_for_notices()
-    ledger.beat("tick", now)
+    if health.call_is_due(now):
+        call_home.apply_async(expires=RING_EXPIRES_S, priority=SCHEDULED)
+    health.swept(now)
 
 
 @shared_task
@@ -64,7 +66,6 @@ def keep_time() -> None:
 def climb(run_ids: list[int]) -> None:
     """Climb the ladder for the runs that nobody took yet, and write outcomes as they arrive."""
     runs = {run.code: run for run in ledger.start(run_ids, timezone.now())}
-    ledger.beat("worker", timezone.now())
     specs, refused = briefing.brief(list(runs.values()))
     _close([(runs[outcome.spec_id], outcome) for outcome in refused])
     for batch in timely(checks.run_many(specs), size=BATCH, seconds=SECONDS):
@@ -138,6 +139,12 @@ def remind() -> None:
 def make_reports() -> None:
     """Make the reports that are due, and plan their sending."""
     reports.make_due(timezone.now())
+
+
+@shared_task
+def call_home() -> None:
+    """Tell the operator's dead man's switch that checks run."""
+    health.call_home()
 
 
 @shared_task

@@ -19,6 +19,7 @@ env = environ.Env()
 TRUE = ("1", "true", "yes", "on")
 FALSE = ("0", "false", "no", "off", "")
 MASTER_KEY_BYTES = 32
+SHORTEST_TOKEN = 24
 
 
 def refuse(number: int, variable: str, mend: str) -> ImproperlyConfigured:
@@ -87,6 +88,23 @@ def public_url(variable: str) -> str:
     ):
         raise refuse(18, variable, "write https://preflight.company.example")
     return url
+
+
+def call_address(variable: str) -> str:
+    """Return an address that is called by GET, "" for none; it may hold a secret, which is never repeated."""
+    url: str = env.str(variable, default="").strip()
+    parts = urlsplit(url)
+    if url and (parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc):
+        raise refuse(20, variable, "write https://switch.example/ping/…")
+    return url
+
+
+def token(variable: str) -> str:
+    """Return a secret that others name to be let in, "" for none; one that can be guessed is refused."""
+    value: str = env.str(variable, default="").strip()
+    if value and (len(value) < SHORTEST_TOKEN or not value.isascii() or not value.isprintable()):
+        raise refuse(21, variable, f"write {SHORTEST_TOKEN} random letters or more.")
+    return value
 
 
 def mail_server(variable: str) -> dict[str, Any]:

@@ -26,3 +26,13 @@ def post_fork(server: Any, worker: Any) -> None:
     """A worker whose master is gone would keep the port."""
     die_with_parent(server.pid)
     watch_parent(server.pid)
+
+
+def post_worker_init(worker: Any) -> None:
+    """Watch from here whether the workers still check."""
+    from django.conf import settings
+
+    if settings.WATCHDOG:
+        from panel import watchdog
+
+        watchdog.start()

@@ -9,10 +9,13 @@ from panel.models import Pulse
 BEAT = timedelta(seconds=10)
 
 
-def beat(name: str, now: datetime) -> None:
-    """Note that `name` ("tick", "worker") was seen at work; written at most every ten seconds."""
+def beat(name: str, now: datetime, *, every: timedelta = BEAT) -> bool:
+    """Note that `name` ("tick", "beat", "worker:<zone>") was seen at work, at most once in `every`; tell
+    whether it was noted. One that lies ahead, since the clock was set back, is written over."""
     newest = Pulse.objects.filter(name=name).values_list("at", flat=True).first()
-    if newest is None or newest <= now - BEAT:
-        Pulse.objects.bulk_create(
-            [Pulse(name=name, at=now)], update_conflicts=True, unique_fields=["name"], update_fields=["at"]
-        )
+    if newest is None:
+        return bool(Pulse.objects.bulk_create([Pulse(name=name, at=now)], ignore_conflicts=True))
+    if abs(now - newest) < every:
+        return False
+    # Of two that come at once only one finds what it has read.
+    return bool(Pulse.objects.filter(name=name, at=newest).update(at=now))
