@@ -7,19 +7,24 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import Any, Final
 
+from checks.egress import carried_by
 from checks.hosts import GroundLost
+from checks.hosts.carrier import HostCarrier
 from checks.outcome import Rung, Status, Step
 from checks.probes.asking import lost_step
-from checks.probes.gateway.rollouts import remove_rollouts
+from checks.probes.gateway.door import Door
+from checks.probes.gateway.rollouts import remove_all
 from checks.probes.grounds import HOST_PREFIX, Grounds
 from checks.reason import Reason
 from checks.redact import Redactor
-from checks.spec import EndpointKind, LaneSpec
+from checks.spec import EndpointKind, LaneSpec, Where
 from checks.telling import secrets_of
+from checks.verdict import classify
 
 PROGRAM: Final = "tidy"
 LOGIN_SECONDS: Final = 40.0
 PROGRAM_SECONDS: Final = 30.0
+HEALTH: Final = "/healthz"
 SHOWN: Final = 600  # characters of a list of names
 
 
@@ -35,23 +40,25 @@ def clean_up(spec: LaneSpec) -> tuple[Step, ...]:
 
 
 async def _cleaned(spec: LaneSpec) -> tuple[Step, ...]:
-    looks = []
-    if spec.host is not None:
-        looks.append(_host(spec, HOST_PREFIX + spec.host.name))
-    if spec.kind is EndpointKind.GATEWAY:
-        looks.append(_gateway(spec))
-    return tuple(await asyncio.gather(*looks))
+    grounds = Grounds(spec)
+    steps = []
+    try:
+        if spec.host is not None:
+            steps.append(await _host(spec, grounds, HOST_PREFIX + spec.host.name))
+        if spec.kind is EndpointKind.GATEWAY:
+            steps.append(await _gateway(spec, grounds))
+    finally:
+        await grounds.close()
+    return tuple(steps)
 
 
-async def _host(spec: LaneSpec, place: str) -> Step:
-    begun, grounds = monotonic(), Grounds(spec)
+async def _host(spec: LaneSpec, grounds: Grounds, place: str) -> Step:
+    begun = monotonic()
     try:
         ground = await grounds.host(LOGIN_SECONDS)
         told = await ground.run(PROGRAM, {"target": spec.id}, run=f"{spec.id}-tidy", seconds=PROGRAM_SECONDS)
     except GroundLost as lost:
         return lost_step(Rung.ROLLOUT, "tidied_host", lost, place)
-    finally:
-        await grounds.close()
     found, left = _processes(told, "found"), _processes(told, "left")
     shown = left or found
     return Step(
@@ -69,16 +76,39 @@ async def _host(spec: LaneSpec, place: str) -> Step:
     )
 
 
-async def _gateway(spec: LaneSpec) -> Step:
+async def _gateway(spec: LaneSpec, grounds: Grounds) -> Step:
+    """Remove the rollouts from where the run made them: a host's loopback is known there alone."""
+    if spec.host is None or spec.where is Where.WORKER:
+        return await _without_rollouts(spec, spec.place)
+    place = HOST_PREFIX + spec.host.name
+    try:
+        ground = await grounds.host(LOGIN_SECONDS)
+    except GroundLost as lost:
+        return lost_step(Rung.ROLLOUT, "tidied_gateway", lost, place)
+    carrier = HostCarrier(ground, spec.host, spec.recipe, f"{spec.id}-tidy")
+    with carried_by(carrier):
+        step = await _without_rollouts(spec, place)
+    return lost_step(Rung.ROLLOUT, "tidied_gateway", carrier.lost, place) if carrier.lost else step
+
+
+async def _without_rollouts(spec: LaneSpec, place: str) -> Step:
     begun = monotonic()
-    gone = await remove_rollouts(spec.base_url, spec.key, spec.egress, spec.id, ca_file=spec.ca_file)
+    door = Door(spec)
+    alive = await door.send("GET", HEALTH, with_key=False)
+    if alive.status is None:
+        evidence = door.evidence(alive)
+        reason = classify(evidence).reason
+        return Step(
+            Rung.ROLLOUT, "tidied_gateway", Status.NOT_TESTABLE, reason, evidence=evidence, place=place
+        )
+    gone = await remove_all(door)
     return Step(
         Rung.ROLLOUT,
         "tidied_gateway",
         Status.OK,
         say={"count": str(len(gone)), "rollouts": ", ".join(gone)[:SHOWN]},
         duration_ms=(monotonic() - begun) * 1000,
-        place=spec.place,
+        place=place,
     )
 
 

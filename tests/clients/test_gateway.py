@@ -20,13 +20,13 @@ from checks.probes.gateway import (
     controller_run,
     gateway_channel,
     gateway_dry_run,
-    remove_rollouts,
+    remove_all,
 )
 from checks.probes.grounds import Grounds
 from checks.simulator import serve
 from checks.spec import HostSpec, Recipe
 from tests.clients import agl
-from tests.clients.agl import KEY, LOOPBACK, MODEL, RUN, Gateway, ask_of
+from tests.clients.agl import KEY, MODEL, RUN, Gateway, ask_of
 from tests.clients.controlled import host_here, project
 from tests.clients.processes import free_port
 
@@ -231,8 +231,8 @@ def test_a_cancelled_dry_run_leaves_no_rollout(gateway: Gateway) -> None:
 def test_what_a_killed_worker_left_is_removed_by_name_and_nothing_else(gateway: Gateway) -> None:
     mine, other = f"preflight-{RUN}-train", "preflight-another-train"
     gateway.call("POST", "/api/rollouts", [{"rollout_id": one, "input": {}} for one in (mine, other)])
-    removal = (gateway.origin, Masked(KEY), LOOPBACK, RUN)
-    first, again = asyncio.run(remove_rollouts(*removal)), asyncio.run(remove_rollouts(*removal))
+    door = Door(gateway.spec())
+    first, again = asyncio.run(remove_all(door)), asyncio.run(remove_all(door))
     left = gateway.rollouts()
     gateway.call("DELETE", f"/api/rollouts/{other}")
     assert (first, again, left) == ((mine,), (), [other])

@@ -30,11 +30,11 @@ def climbed(
 ) -> Outcome:  # fmt: skip
     """Climb from the host with the team's Python, agent and command."""
     known = {"agent": "agents:Honest", "agent_deadline": 20.0, "command": ("sh", "-c", "echo trained")}
-    activate = f'export PATH="{python.parent}:$PATH"'
+    activate, model = f'export PATH="{python.parent}:$PATH"', "qwen3-8b"
     with serve("vllm", key=KEY, fault=fault) as server:
         spec = LaneSpec(
-            f"whole-{next(NUMBERS)}", server.base_url, "qwen3-8b", Masked(KEY), lane=lane, egress=LOOPBACK,
-            rungs=tuple(Rung), deadline=150.0, where=Where.HOST, bundle=bundle(variables(server, MODEL="qwen3-8b")),
+            f"whole-{next(NUMBERS)}", server.base_url, model, Masked(KEY), lane=lane, egress=LOOPBACK,
+            rungs=tuple(Rung), deadline=150.0, where=Where.HOST, bundle=bundle(variables(server, MODEL=model)),
             host=sshd.spec(**{"activate": activate, "workdir": PROJECT} | (host or {})),
             recipe=Recipe(**known | (recipe or {})),
         )  # fmt: skip
@@ -88,9 +88,7 @@ def test_a_proxy_in_the_hosts_environment_is_named(sshd: Sshd, openai_python: Pa
 
 
 def test_an_endpoint_without_token_ids_breaks_the_rollout_lane(sshd: Sshd, openai_python: Path) -> None:
-    outcome = climbed(
-        sshd, openai_python, lane=LaneKind.ROLLOUT, fault="ids_dropped", rungs=(Rung.ROLLOUT,)
-    )
+    outcome = climbed(sshd, openai_python, lane=LaneKind.ROLLOUT, fault="ids_dropped", rungs=(Rung.ROLLOUT,))
     assert (outcome.status, outcome.reason) == (Status.DOWN, Reason.TOKEN_IDS_MISSING), told(outcome)
 
 

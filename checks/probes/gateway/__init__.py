@@ -9,7 +9,7 @@ from checks.probes.gateway.rollouts import (
     GatewayRollout,
     Purpose,
     RolloutRefused,
-    remove_rollouts,
+    remove_all,
     rollout_id,
 )
 from checks.probes.gateway.state import channel_by_kind, gateway_channel
@@ -23,6 +23,6 @@ __all__ = [
     "controller_run",
     "gateway_channel",
     "gateway_dry_run",
-    "remove_rollouts",
+    "remove_all",
     "rollout_id",
 ]

@@ -15,7 +15,6 @@ from typing import Any, Final, Self
 from checks.egress import Exchange
 from checks.gateway_urls import event_path, proxy_path, rollout_path
 from checks.probes.gateway.door import Door
-from checks.spec import EgressPolicy, EndpointKind, LaneSpec, Masked
 
 PREFIX: Final = "preflight-"
 REMOVE_TRIES: Final = 3
@@ -103,25 +102,11 @@ class GatewayRollout:
         self.removed = await to_its_end(_removed(self._door, self.id))
 
 
-async def remove_rollouts(
-    base_url: str,
-    key: Masked | None,
-    egress: EgressPolicy,
-    run: str,
-    *,
-    ca_file: str | None = None,
-) -> tuple[str, ...]:
-    """Remove every rollout that a run may have left on a gateway and return the ids that were still there.
-
-    Removing what is not there changes nothing, so this may be repeated. Never raises but on cancellation;
-    a gateway that does not answer has lost its rollouts, which it keeps in memory alone.
-    """
-    spec = LaneSpec(run, base_url, "", key, kind=EndpointKind.GATEWAY, egress=egress, ca_file=ca_file)
-    return await remove_all(Door(spec))
-
-
 async def remove_all(door: Door) -> tuple[str, ...]:
-    """Remove what an earlier attempt of the same run left; return the ids that were there."""
+    """Remove what an earlier attempt of the same run left; return the ids that were still there.
+
+    Removing what is not there changes nothing, so this may be repeated. Never raises but on cancellation.
+    """
     ids = [rollout_id(door.spec.id, purpose) for purpose in Purpose]
     found = await asyncio.gather(*(to_its_end(_found_and_removed(door, one)) for one in ids))
     return tuple(one for one, was_there in zip(ids, found, strict=True) if was_there)

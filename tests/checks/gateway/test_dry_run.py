@@ -12,7 +12,7 @@ import pytest
 from checks import EndpointKind, LaneSpec, Masked, Reason, Status, run
 from checks.outcome import Step
 from checks.probes.asking import Ask
-from checks.probes.gateway import gateway_dry_run, remove_rollouts
+from checks.probes.gateway import Door, gateway_dry_run, remove_all
 from checks.simulator import serve
 from checks.simulator.server import Server
 from checks.spec import Recipe
@@ -109,4 +109,5 @@ def test_other_dry_runs_do_not_make_a_gateway_busy() -> None:
 def test_removing_from_a_gateway_that_is_gone_finds_nothing() -> None:
     with serve("agl-gateway", key=KEY) as server:
         origin = server.origin
-    assert asyncio.run(remove_rollouts(origin, Masked(KEY), LOOPBACK, "run-1")) == ()
+    gone = LaneSpec("run-1", origin, "", Masked(KEY), kind=EndpointKind.GATEWAY, egress=LOOPBACK)
+    assert asyncio.run(remove_all(Door(gone))) == ()
