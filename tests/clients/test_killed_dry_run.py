@@ -1,4 +1,4 @@
-"""A worker killed in the middle of a dry run: nothing stays at the gateway or on the host, one row says so."""
+"""A worker killed amid a dry run: nothing stays at the gateway or on the host, and one row says so."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ def climbed(
     with serve("vllm", key=KEY, fault=fault) as server:
         spec = LaneSpec(
             f"whole-{next(NUMBERS)}", server.base_url, model, Masked(KEY), lane=lane, egress=LOOPBACK,
-            rungs=tuple(Rung), deadline=150.0, where=Where.HOST, bundle=bundle(variables(server, MODEL=model)),
+            rungs=tuple(Rung), deadline=150.0, where=Where.HOST,
+            bundle=bundle(variables(server, MODEL=model)),
             host=sshd.spec(**{"activate": activate, "workdir": PROJECT} | (host or {})),
             recipe=Recipe(**known | (recipe or {})),
         )  # fmt: skip
