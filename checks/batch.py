@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -18,6 +18,30 @@ from checks.spec import LaneSpec
 
 MAX_IN_FLIGHT: Final = 256  # over all batches of the process: sockets are a shared purse
 RESOLVER_THREADS: Final = 32  # a dead resolver holds a thread for many seconds
+HELD_SECONDS: Final = 0.05  # what is told waits for company: to wake a thread costs a tenth of a probe
+
+Item = Outcome | Told
+
+
+class _Mailbox:
+    """What climbs tell on the loop, for the thread that waits: a handful at a time, None once all is told."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.arrived: SimpleQueue[list[Item] | None] = SimpleQueue()
+        self._loop = loop
+        self._held: list[Item] = []
+
+    def put(self, item: Item) -> None:
+        """Hold the item for a moment; called on the loop."""
+        if not self._held:
+            self._loop.call_later(HELD_SECONDS, self.hand_over)
+        self._held.append(item)
+
+    def hand_over(self) -> None:
+        """Let the thread have what is held; called on the loop."""
+        if self._held:
+            self.arrived.put(self._held)
+            self._held = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +60,8 @@ def run(spec: LaneSpec) -> Outcome:
 
 
 def run_many(specs: Iterable[LaneSpec], *, concurrency: int = 64) -> Iterator[Outcome]:
-    """Climb all `specs`, at most `concurrency` at a time, and yield outcomes as they are complete.
+    """Climb all `specs`, at most `concurrency` at a time, and yield outcomes as they are complete, or a
+    moment (`HELD_SECONDS`) later.
 
     Each spec's deadline starts with its own climb. Leaving the iterator early cancels what still runs.
     """
@@ -46,7 +71,7 @@ def run_many(specs: Iterable[LaneSpec], *, concurrency: int = 64) -> Iterator[Ou
     return _outcomes(pending, concurrency)
 
 
-def follow_many(specs: Iterable[LaneSpec], *, concurrency: int = 64) -> Iterator[Outcome | Told]:
+def follow_many(specs: Iterable[LaneSpec], *, concurrency: int = 64) -> Iterator[Item]:
     """Climb like `run_many`, and yield in between what the climbs tell while they are under way. Nothing of
     a climb is told after its outcome."""
     pending = tuple(specs)
@@ -62,44 +87,43 @@ def _outcomes(specs: tuple[LaneSpec, ...], concurrency: int) -> Iterator[Outcome
                 yield item
 
 
-def _arriving(specs: tuple[LaneSpec, ...], concurrency: int, *, tells: bool) -> Generator[Outcome | Told]:
-    arrived: SimpleQueue[Outcome | Told | None] = SimpleQueue()
-    batch = _submit(specs, concurrency, arrived.put, tells=tells)
-    batch.add_done_callback(lambda _: arrived.put(None))
+def _arriving(specs: tuple[LaneSpec, ...], concurrency: int, *, tells: bool) -> Generator[Item]:
+    engine = _engine()
+    mailbox = _Mailbox(engine.loop)
+    batch = asyncio.run_coroutine_threadsafe(
+        _climb_all(specs, concurrency, mailbox, engine.in_flight, tells=tells), engine.loop
+    )
+    batch.add_done_callback(lambda _: mailbox.arrived.put(None))
     try:
-        while (item := arrived.get()) is not None:
-            yield item
+        while (items := mailbox.arrived.get()) is not None:
+            yield from items
         batch.result()
     finally:
         batch.cancel()
 
 
-def _submit(
-    specs: tuple[LaneSpec, ...], concurrency: int, put: Callable[[Outcome | Told], None], *, tells: bool
-) -> Future[None]:
-    engine = _engine()
-    return asyncio.run_coroutine_threadsafe(
-        _climb_all(specs, concurrency, put, engine.in_flight, put if tells else None), engine.loop
-    )
-
-
 async def _climb_all(
     specs: tuple[LaneSpec, ...],
     concurrency: int,
-    put: Callable[[Outcome], None],
+    mailbox: _Mailbox,
     in_flight: asyncio.Semaphore,
-    heard: Callable[[Told], None] | None,
+    *,
+    tells: bool,
 ) -> None:
     waiting = iter(specs)
+    heard = mailbox.put if tells else None
 
     async def climb_next() -> None:
         for spec in waiting:
             async with in_flight:
-                put(await climb(spec, heard))
+                mailbox.put(await climb(spec, heard))
 
-    async with asyncio.TaskGroup() as climbers:
-        for _ in range(min(concurrency, len(specs))):
-            climbers.create_task(climb_next())
+    try:
+        async with asyncio.TaskGroup() as climbers:
+            for _ in range(min(concurrency, len(specs))):
+                climbers.create_task(climb_next())
+    finally:
+        mailbox.hand_over()
 
 
 def _engine() -> _Engine:
