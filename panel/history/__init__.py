@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from panel.history.hosts import host_page, hosts_page
 from panel.history.lane import lane_page
-from panel.history.overview import newest_change, overview, sweep
+from panel.history.overview import newest_change, overview
 from panel.history.places import compare
+from panel.history.pulses import sweep
 from panel.history.run import offered_base_url, run_output, run_view
 from panel.history.shapes import (
     KINDS,
@@ -23,7 +24,6 @@ from panel.history.shapes import (
     RunView,
     StepView,
     Strip,
-    Sweep,
 )
 from panel.history.shapes_hosts import (
     Comparison,
@@ -38,6 +38,7 @@ from panel.history.shapes_hosts import (
     ReadingRow,
     RecipeRow,
 )
+from panel.history.shapes_pulse import SilentZone, Sweep
 from panel.history.strips import RANGES
 from panel.rollups import WORST_FIRST
 
@@ -68,6 +69,7 @@ __all__ = [
     "RecipeRow",
     "RunView",
     "RungView",
+    "SilentZone",
     "StepView",
     "Strip",
     "Sweep",

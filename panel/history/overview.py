@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from panel.history.findings import findings
 from panel.history.lanes import OPEN, LaneRow, lane_now, no_lane, rows_of_team, under_way, went_stale
-from panel.history.shapes import KINDS, BoardRow, Cell, LaneNow, Overview, Sweep
+from panel.history.pulses import sweep
+from panel.history.shapes import KINDS, BoardRow, Cell, LaneNow, Overview
 from panel.history.strips import RANGES, Fold, folds
-from panel.models import Lane, Pulse, Run, Team
+from panel.models import Lane, Run, Team
 from panel.rollups import WORST_FIRST
 
-SILENT_AFTER = timedelta(seconds=30)
 DAY = RANGES["24h"]
 # What may change on a page, the last two as time goes by.
 CHANGING = (
@@ -44,12 +44,6 @@ def overview(team: Team, now: datetime) -> Overview:
     )
 
 
-def sweep(now: datetime) -> Sweep:
-    """Return when the sweep was last seen at work: one query."""
-    at = Pulse.objects.filter(name="tick").values_list("at", flat=True).first()
-    return Sweep(at=at, silent=at is None or now - at > SILENT_AFTER)
-
-
 def newest_change(team: Team, now: datetime) -> str:
     """Return a word that changes whenever the team's overview or a lane's page would: three queries.
 
@@ -60,7 +54,8 @@ def newest_change(team: Team, now: datetime) -> str:
     for *facts, until, stale_at in Lane.objects.filter(profile__team=team).values_list(*CHANGING):
         said.append((facts, until is not None and now < until, went_stale(stale_at, now)))
     running = Run.objects.filter(check_order__lane__profile__team=team, state__in=OPEN).order_by("pk")
-    text = repr((said, list(running.values_list("pk", "state")), sweep(now).silent))
+    silent = sweep(now)
+    text = repr((said, list(running.values_list("pk", "state")), silent.silent, silent.part, silent.zones))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from panel.history.shapes_hosts import LeftoverView
+from panel.history.shapes_pulse import Sweep
 
 KINDS = ("agent", "replay", "rollout")
 
@@ -113,14 +114,6 @@ class Finding:
     endpoint_name: str
     endpoint_code: str
     confirmed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """When the sweep that starts runs was last seen; `silent` when that is too long ago or never."""
-
-    at: datetime | None
-    silent: bool
 
 
 @dataclass(frozen=True, slots=True)
