@@ -10,7 +10,7 @@ shorter than a millisecond is in the first bucket, what is longer than half an h
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 GROWTH = 1.2
 ERROR = math.sqrt(GROWTH) - 1
@@ -50,13 +50,21 @@ def counts(histogram: int) -> list[int]:
 
 def quantile(histogram: int, q: float) -> float | None:
     """Return the latency in milliseconds below which the share `q` lies; None of an empty histogram."""
-    found = counts(histogram)
-    rank = math.ceil(q * sum(found))
-    for bucket, count in enumerate(found):
-        rank -= count
-        if rank <= 0:
-            return float(GROWTH ** (bucket + 0.5))
-    return None
+    return quantiles(histogram, (q,))[0]
+
+
+def quantiles(histogram: int, shares: Sequence[float]) -> list[float | None]:
+    """Return the quantile of each share (in rising order); the histogram is taken apart once."""
+    found: list[float | None] = []
+    buckets = counts(histogram)
+    total, seen, bucket = sum(buckets), 0, -1
+    for share in shares:
+        rank = max(1, math.ceil(share * total))
+        while total and seen < rank:
+            bucket += 1
+            seen += buckets[bucket]
+        found.append(float(GROWTH ** (bucket + 0.5)) if total else None)
+    return found
 
 
 def worst(states: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from panel.history.export import Form, Rows, columns, lines
 from panel.history.hosts import host_page, hosts_page
 from panel.history.lane import lane_page
 from panel.history.overview import newest_change, overview
@@ -19,7 +20,6 @@ from panel.history.shapes import (
     LaneNow,
     LanePage,
     Overview,
-    Point,
     RungView,
     RunView,
     StepView,
@@ -39,6 +39,7 @@ from panel.history.shapes_hosts import (
     RecipeRow,
 )
 from panel.history.shapes_pulse import SilentZone, Sweep
+from panel.history.shapes_past import Heat, HeatCell, Percentiles, Point, RunList, RunRow
 from panel.history.strips import RANGES
 from panel.rollups import WORST_FIRST
 
@@ -66,7 +67,10 @@ __all__ = [
     "PlaceView",
     "Point",
     "ReadingRow",
+    "Form",
     "RecipeRow",
+    "Heat",
+    "HeatCell",
     "RunView",
     "RungView",
     "SilentZone",
@@ -82,5 +86,11 @@ __all__ = [
     "overview",
     "run_output",
     "run_view",
+    "Percentiles",
     "sweep",
 ]
+    "Rows",
+    "RunList",
+    "RunRow",
+    "columns",
+    "lines",

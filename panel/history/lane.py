@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 
+from panel.history.heat import heat
 from panel.history.lanes import lane_now, no_lane, rows_of_profile, under_way
 from panel.history.run import run_view
+from panel.history.runs import runs_of
 from panel.history.shapes import KINDS, Happened, LaneNow, LanePage, RunView
-from panel.history.strips import RANGES, Fold, folds
+from panel.history.shapes_past import NO_RUNS, Heat, RunList
+from panel.history.strips import RANGES, Fold, Range, folds
 from panel.models import Profile, Run, Transition
 
 HAPPENED_SHOWN = 50
+# Hours are compared over more than a day or two; beyond a month they are not read.
+HEATED = ("7d", "30d")
 
 
-def lane_page(profile: Profile, kind: str, range: str, now: datetime) -> LanePage:
-    """Return the page of the profile's lane of this kind over "24h", "7d" or "30d".
+def lane_page(
+    profile: Profile,
+    kind: str,
+    range: str,
+    now: datetime,
+    *,
+    zone: tzinfo = UTC,
+    at: datetime | None = None,
+    before: datetime | None = None,
+) -> LanePage:
+    """Return the page of the profile's lane of this kind over "24h", "7d", "30d" or "90d".
 
-    At most ten queries, however long the range. Raises KeyError for another range.
+    `at` picks the runs of the bar that it lies in, `before` those with earlier slots; `zone` is the reader's.
+    At most twelve queries, however long the range. Raises KeyError for another range.
     """
     span = RANGES[range]
     rows = {row["kind"]: row for row in rows_of_profile(profile)}
@@ -29,6 +44,7 @@ def lane_page(profile: Profile, kind: str, range: str, now: datetime) -> LanePag
     }
     chosen = lanes.get(kind) or no_lane(kind, profile.code, profile.name)
     open_run = running.get(rows[kind]["check_order"], "") if kind in rows else ""
+    fold = folded.get(chosen.lane_id, Fold(span, span.start(now)))
     return LanePage(
         now=chosen,
         strips=tuple(
@@ -37,11 +53,34 @@ def lane_page(profile: Profile, kind: str, range: str, now: datetime) -> LanePag
             if each in lanes and lanes[each].in_use
         ),
         run=_newest_run(chosen, open_run),
-        chart=folded.get(chosen.lane_id, Fold(span, span.start(now))).chart(),
+        chart=fold.chart(),
         transitions=_happened([lane.lane_id for lane in lanes.values()], span.start(now)),
         range=range,
         lanes=tuple(lanes.get(each) or no_lane(each, profile.code, profile.name) for each in KINDS),
+        percentiles=fold.percentiles(),
+        heat=_heat(chosen, range, now, zone),
+        runs=_runs(rows[kind]["check_order"], span, at, before) if kind in rows else NO_RUNS,
+        kept_days=_kept_days(profile, span, now),
     )
+
+
+def _heat(lane: LaneNow, range: str, now: datetime, zone: tzinfo) -> Heat | None:
+    return heat(lane.lane_id, RANGES[range].start(now), now, zone) if range in HEATED else None
+
+
+def _runs(check: int, span: Range, at: datetime | None, before: datetime | None) -> RunList:
+    """Return the check's runs; those of one bar where a moment picked it."""
+    if at is None:
+        return runs_of(check, before=before)
+    begins = span.begins(at)
+    return runs_of(check, begins, begins + span.bar, before)
+
+
+def _kept_days(profile: Profile, span: Range, now: datetime) -> int | None:
+    """Return for how many days the rows of the range are kept, when the range reaches further back."""
+    kept = profile.team.hours_days
+    reaches = not span.by_day and span.start(now) < now - timedelta(days=kept)
+    return kept if reaches else None
 
 
 def _newest_run(lane: LaneNow, open_run: str) -> RunView | None:

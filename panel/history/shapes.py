@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from panel.history.shapes_hosts import LeftoverView
+from panel.history.shapes_past import NO_PERCENTILES, NO_RUNS, Heat, Percentiles, Point, RunList
 from panel.history.shapes_pulse import Sweep
 
 KINDS = ("agent", "replay", "rollout")
@@ -67,7 +68,7 @@ class Strip:
     range, None when nothing was observed. `evidence` is the share of the range's slots that told
     ok, degraded or down, 0.0 to 1.0; missed and not testable ones did not. `first` is the index of
     the first bar with evidence, None when there is none: what lies before it is blank, what lies
-    after it is a gap.
+    after it is a gap. `told` counts the runs that the availability is made of.
     """
 
     states: tuple[str, ...]
@@ -79,6 +80,7 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True)
+    told: int = 0
 class Cell:
     """A lane on the board: what it is now, beside its last 24 hours."""
 
@@ -127,17 +129,6 @@ class Overview:
     lanes_total: int
     causes_down: int
     sweep: Sweep
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One point of the latency chart: milliseconds, None where there was no answer; `state` as in
-    a strip."""
-
-    at: datetime
-    p50: int | None
-    p95: int | None
-    state: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +267,8 @@ class RunView:
 @dataclass(frozen=True, slots=True)
 class LanePage:
     """One lane over one range, beside its sisters. `strips` holds (kind, strip) for all lanes in
-    use of the profile; `lanes` the same lanes as they are now, always three."""
+    use of the profile; `lanes` the same lanes as they are now, always three. `heat` is None where the range
+    is no stretch to compare hours in. `kept_days` is None where all of the range is kept."""
 
     now: LaneNow
     strips: tuple[tuple[str, Strip], ...]
@@ -285,3 +277,7 @@ class LanePage:
     transitions: tuple[Happened, ...]
     range: str
     lanes: tuple[LaneNow, ...] = ()
+    percentiles: Percentiles = NO_PERCENTILES
+    heat: Heat | None = None
+    runs: RunList = NO_RUNS
+    kept_days: int | None = None

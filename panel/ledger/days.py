@@ -42,7 +42,7 @@ class DayBook:
         if kind in FAILURES and run.reason:
             row.reasons[run.reason] = row.reasons.get(run.reason, 0) + 1
         if kind in PASSES and run.latency_ms is not None:
-            row.latency = rollups.pack(rollups.unpack(row.latency) + rollups.one(run.latency_ms))
+            row.latency = rollups.pack(rollups.unpack(bytes(row.latency)) + rollups.one(run.latency_ms))
 
     def miss(self, lane: int, day: date, number: int) -> None:
         """Count slots that did not happen."""

@@ -121,6 +121,17 @@ def percent(share: float | None) -> str:
     return f"{text}{THIN}%"
 
 
+def share(value: float | None, observed: int) -> str:
+    """Return a share of so many observations as percent, with no more digits than they carry."""
+    if value is None or value >= 1:
+        return percent(value)
+    digits = min(2, max(0, len(str(observed)) - 3))  # of 1,000 one is a tenth of a percent
+    scale = 10**digits
+    text = f"{int(value * 100 * scale + 1e-9) / scale:.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{text}{THIN}%"
+
+
 def tokens(count: int | None) -> str:
     """Return "0", "940", "9.1k", "412k"."""
     if count is None:

@@ -75,6 +75,7 @@ NOUNS: dict[str, Promise] = {
     "member": _("member"),
 }
 
+    ("export", "history"): _("%(who)s exported the history of %(what)s"),
 
 def headline(overview: Overview) -> str:
     """Say what is true of the team's lanes now, the worst thing first."""
@@ -83,6 +84,7 @@ def headline(overview: Overview) -> str:
         return gettext("No lane is checked yet")
     if counts["down"]:
         return _down(counts["down"], overview.causes_down)
+    "history": _("history"),
     if counts["degraded"]:
         n = counts["degraded"]
         return _counted(ngettext("One lane is degraded", "%(count)s lanes are degraded", n), n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -19,7 +20,7 @@ from panel.actions import Refused, bundles, checks
 from panel.forms.endpoints import calls_under
 from panel.views.shell import LIVE_SECONDS, RUNNING_SECONDS, Request, is_live, page, state_of_things, tell
 
-RANGES = ("24h", "7d", "30d")
+RANGES = tuple(history.RANGES)
 
 
 @login_required
@@ -32,7 +33,10 @@ def profile(request: Request, team: str, code: str) -> HttpResponse:
         return HttpResponse(status=204)
     row = access.profile_for(member, code)
     lane, reach = _lane(request, row), request.GET.get("range", "")
-    view = history.lane_page(row, lane.kind, reach if reach in RANGES else RANGES[0], now)
+    at, before = (_moment(request.GET.get(name, "")) for name in ("at", "before"))
+    zone = timezone.get_current_timezone()
+    reach = reach if reach in RANGES else RANGES[0]
+    view = history.lane_page(row, lane.kind, reach, now, zone=zone, at=at, before=before)
     return page(
         request,
         "profiles/_live.html" if request.htmx else "profiles/profile.html",
@@ -87,6 +91,15 @@ def lane_facts(member: Membership, lane: Any) -> dict[str, Any]:
     endpoint = access.endpoint_for(member, lane.effective_endpoint.code)
     active = (key for key in endpoint.key_versions.all() if key.state == "active")
     return {
+def _moment(text: str) -> datetime | None:
+    """Read a time out of the address; what is none is as if it were not there."""
+    try:
+        found = datetime.fromisoformat(text.replace(" ", "+"))
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
+
+
         "lane": lane,
         "endpoint": endpoint,
         "key": next(active, None),

@@ -30,6 +30,7 @@ ROUTES: dict[str, tuple[Role | None, Role | None, str]] = {
     "versions": (V, None, "profile"),
     "run": (V, None, "run"),
     "run_output": (V, None, "run"),
+    "history_export": (V, None, ""),
     "recipe": (L, L, "profile"),
     "dry_run": (E, E, "profile"),
     "compare": (V, None, "profile"),

@@ -62,6 +62,24 @@ def test_a_share_is_never_rounded_up_to_all(share: float | None, said: str) -> N
     assert clock.percent(share).replace("\u2009", " ") == said
 
 
+@pytest.mark.parametrize(
+    ("value", "observed", "said"),
+    [
+        (None, 0, "—"),
+        (1.0, 3, "100 %"),
+        (2 / 3, 3, "66 %"),
+        (0.9972, 288, "99 %"),
+        (0.9972, 1000, "99.7 %"),
+        (0.99726, 40_000, "99.72 %"),
+        (0.0, 5, "0 %"),
+    ],
+)
+def test_a_share_has_no_more_digits_than_its_runs_carry(
+    value: float | None, observed: int, said: str
+) -> None:
+    assert clock.share(value, observed).replace("\u2009", " ") == said
+
+
 def a_strip(*states: str, first: int | None = 0) -> Strip:
     return Strip(states, NOW - timedelta(minutes=30 * len(states)), timedelta(minutes=30), 1.0, 1.0, first)
 
