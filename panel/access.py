@@ -21,12 +21,14 @@ from panel.models import (
     KeyVersion,
     Lane,
     Membership,
+    Notice,
     Profile,
     ProfileVersion,
     Recipe,
     Report,
     ReportSchedule,
     Role,
+    Route,
     Run,
     User,
 )
@@ -37,6 +39,7 @@ __all__ = [
     "Person",
     "Role",
     "activity_of",
+    "channel_for",
     "channels_of",
     "colleague_for",
     "endpoint_for",
@@ -50,6 +53,9 @@ __all__ = [
     "member_of",
     "members_of",
     "memberships_of",
+    "notice_for",
+    "notices_given_up",
+    "notices_of",
     "profile_for",
     "profiles_of",
     "recipe_for",
@@ -57,6 +63,8 @@ __all__ = [
     "report_schedule_for",
     "report_schedules_of",
     "reports_of",
+    "route_for",
+    "routes_of",
     "run_for",
     "somebody",
     "versions_of",
@@ -216,8 +224,46 @@ def activity_of(member: Membership, *, noun: str = "", actor: str = "") -> Query
 
 
 def channels_of(member: Membership) -> QuerySet[Channel]:
-    """Return where the team is told, by name."""
-    return Channel.objects.filter(team=member.team).order_by("name")
+    """Return where the team is told, by name, each with the number of routes that lead there."""
+    return Channel.objects.filter(team=member.team).annotate(route_count=Count("routes")).order_by("name")
+
+
+def channel_for(member: Membership, code: str) -> Channel:
+    """Return one channel of the team by its code."""
+    return _one(channels_of(member).filter(code=code))
+
+
+def routes_of(member: Membership) -> QuerySet[Route]:
+    """Return the team's routes with their channels; those that tell at once first."""
+    return (
+        Route.objects.filter(team=member.team)
+        .select_related("channel")
+        .order_by("after_min", "channel__name", "pk")
+    )
+
+
+def route_for(member: Membership, code: str) -> Route:
+    """Return one route of the team by its code."""
+    return _one(routes_of(member).filter(code=code))
+
+
+def notices_of(member: Membership) -> QuerySet[Notice]:
+    """Return the team's notices with their channels, newest first."""
+    return (
+        Notice.objects.filter(channel__team=member.team)
+        .select_related("channel", "incident")
+        .order_by("-made_at", "-pk")
+    )
+
+
+def notices_given_up(member: Membership) -> QuerySet[Notice]:
+    """Return the notices that were given up and wait for a person, newest first."""
+    return notices_of(member).filter(state=Notice.State.DEAD).exclude(kind=Notice.Kind.TEST)
+
+
+def notice_for(member: Membership, code: str) -> Notice:
+    """Return one notice of the team by its code."""
+    return _one(notices_of(member).filter(code=code))
 
 
 def reports_of(member: Membership) -> QuerySet[Report]:

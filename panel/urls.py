@@ -7,6 +7,7 @@ from django.urls import include, path
 from django.views.i18n import set_language
 
 from panel.views import (
+    channels,
     compare,
     dry_runs,
     endpoints,
@@ -99,6 +100,17 @@ of_team = [
     path("members/<str:code>/", members.member_edit, name="member_edit"),
     path("members/<str:code>/remove", members.member_remove, name="member_remove"),
     path("settings/", teams.team_settings, name="settings"),
+    path("settings/channels/", channels.channels, name="channels"),
+    path("settings/channels/new", channels.channel_new, name="channel_new"),
+    path("settings/channels/<str:code>/", channels.channel, name="channel"),
+    path("settings/channels/<str:code>/edit", channels.channel_edit, name="channel_edit"),
+    path("settings/channels/<str:code>/delete", channels.channel_delete, name="channel_delete"),
+    path("settings/channels/<str:code>/test", channels.channel_test, name="channel_test"),
+    path("settings/routes/new", channels.route_new, name="route_new"),
+    path("settings/routes/<str:code>/", channels.route_edit, name="route_edit"),
+    path("settings/routes/<str:code>/delete", channels.route_delete, name="route_delete"),
+    path("settings/notices/<str:code>/again", channels.notice_again, name="notice_again"),
+    path("settings/notices/<str:code>/drop", channels.notice_drop, name="notice_drop"),
 ]
 urlpatterns = [
     path("", people.home, name="home"),

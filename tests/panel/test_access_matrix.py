@@ -12,6 +12,7 @@ from django.urls import reverse
 from panel import urls
 from panel.models import Membership, Role, Team
 from tests import make
+from tests.panel.notices import told
 
 pytestmark = pytest.mark.django_db
 V, E, L = Role.VIEWER, Role.ENGINEER, Role.LEAD
@@ -70,6 +71,17 @@ ROUTES: dict[str, tuple[Role | None, Role | None, str]] = {
     "member_edit": (L, L, "colleague"),
     "member_remove": (None, L, "colleague"),
     "settings": (V, Role.OWNER, ""),
+    "channels": (L, None, ""),
+    "channel_new": (L, L, ""),
+    "channel": (L, None, "channel"),
+    "channel_edit": (L, L, "channel"),
+    "channel_delete": (L, L, "channel"),
+    "channel_test": (None, L, "channel"),
+    "route_new": (L, L, ""),
+    "route_edit": (L, L, "route"),
+    "route_delete": (None, L, "route"),
+    "notice_again": (None, L, "notice"),
+    "notice_drop": (None, L, "notice"),
 }
 CELLS = [(name, "get") for name, (read, _, _) in ROUTES.items() if read] + [
     (name, "post") for name, (_, write, _) in ROUTES.items() if write
@@ -91,7 +103,18 @@ def a_team_with_everything() -> dict[str, str]:
         "report": make.report(owner.team).code,
         "report_schedule": make.report_schedule(owner.team).code,
         "colleague": make.member(team=owner.team).code,
+        **codes_of_notices(owner.team),
         "lane": "agent",
+    }
+
+
+def codes_of_notices(team: Team) -> dict[str, str]:
+    """A channel with a route and a notice that was given up."""
+    row = told.channel(team, "slack", secret="https://hooks.example/x")
+    return {
+        "channel": row.code,
+        "route": told.route(row).code,
+        "notice": told.queued(row, state="dead", failure="unclear").code,
     }
 
 

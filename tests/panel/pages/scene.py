@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from checks.outcome import Certificate, Evidence, Outcome, Rung, Status, Step, Timings
@@ -21,8 +21,10 @@ from panel.models import (
     Role,
     Run,
     RunOutput,
+    Team,
 )
 from tests import make
+from tests.panel.notices import told
 
 NOW = datetime(2026, 11, 30, 6, 25, 10, tzinfo=UTC)
 KEY = "sk-canary-4f1d0c9a7be2c41f"
@@ -89,6 +91,7 @@ def scene(now: datetime = NOW, days: int = 2) -> Scene:
     _pause(nightly, ("agent", "replay"), people["owner"], now)
     with_audit(people["lead"], grpo)
     with_hosts(people["lead"], grpo, now)
+    with_channels(team, now)
     make.report_schedule(team, next_at=now + timedelta(days=1))
     make.report(team, now, kind="day")
     ledger.beat("tick", now - timedelta(seconds=1))
@@ -107,6 +110,22 @@ def with_audit(lead: Membership, profile: Profile) -> None:
             audit.record(
                 team=lead.team, actor=lead.user, verb=verb, noun=noun, code=profile.code, label=label
             )
+
+
+def with_channels(team: Team, now: datetime) -> None:
+    """Three channels: one that works, one that failed with a message given up, one for mail."""
+    oncall = told.channel(
+        team, "dingtalk", secret="https://oapi.example/robot", sign="SEC-0123456789abcdef", name="oncall",
+        shown="oapi.example …9f31", told_at=now - timedelta(minutes=9),
+    )  # fmt: skip
+    told.route(oncall, environments=["production"], quiet_from=time(22), quiet_to=time(7))
+    failed = told.channel(
+        team, "slack", secret="https://hooks.example/x", name="training", shown="hooks.example …x8Qz",
+        failed_at=now, failure="server_fault", say={"status": "500"},
+    )  # fmt: skip
+    told.route(failed, after_min=15)
+    told.queued(failed, state="dead", failure="unclear", made_at=now - timedelta(hours=1), attempts=1)
+    told.channel(team, "mail", name="leads", settings={"to": ["lin@team.example"]}, language="zh-hans")
 
 
 def with_hosts(lead: Membership, profile: Profile, now: datetime) -> None:
