@@ -77,10 +77,10 @@ class Strip:
     availability: float | None
     evidence: float
     first: int | None = None
+    told: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-    told: int = 0
 class Cell:
     """A lane on the board: what it is now, beside its last 24 hours."""
 

@@ -91,15 +91,6 @@ def lane_facts(member: Membership, lane: Any) -> dict[str, Any]:
     endpoint = access.endpoint_for(member, lane.effective_endpoint.code)
     active = (key for key in endpoint.key_versions.all() if key.state == "active")
     return {
-def _moment(text: str) -> datetime | None:
-    """Read a time out of the address; what is none is as if it were not there."""
-    try:
-        found = datetime.fromisoformat(text.replace(" ", "+"))
-    except ValueError:
-        return None
-    return found if found.tzinfo else None
-
-
         "lane": lane,
         "endpoint": endpoint,
         "key": next(active, None),
@@ -112,6 +103,15 @@ def _lane(request: HttpRequest, profile: Any) -> Any:
     lanes = sorted(profile.lanes.all(), key=lambda lane: history.KINDS.index(lane.kind))
     named = [lane for lane in lanes if lane.kind == request.GET.get("lane")]
     return (named or [lane for lane in lanes if lane.in_use] or lanes)[0]
+
+
+def _moment(text: str) -> datetime | None:
+    """Read a time out of the address; what is none is as if it were not there."""
+    try:
+        found = datetime.fromisoformat(text.replace(" ", "+"))
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
 
 
 def _back(member: Membership, code: str, kind: str) -> HttpResponse:
