@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 
 from checks import Outcome
 from panel.ledger import states
@@ -98,7 +97,7 @@ def _write(closed: list[_Closed], now: datetime) -> None:
     prove_keys([each.run for each in closed])
     Transition.objects.bulk_create(transitions)
     newest_passes = {state.last_pass_id for state in lane_states.values()}
-    _keep_steps(closed, newest_passes | {each.run_id for each in transitions})
+    _keep_steps(closed, newest_passes, {each.run_id for each in transitions})
     forget_leftovers([each.run for each in closed])
     _drop_steps([old for old in passes_before.values() if old and old not in newest_passes])
 
@@ -117,26 +116,25 @@ def _judge(closed: list[_Closed], lane_states: dict[int, LaneState], book: HourB
     return transitions
 
 
-def _keep_steps(closed: list[_Closed], notable: set[int | None]) -> None:
-    """Keep the steps of failures, of what a person asked for, of deep climbs, and of the notable runs."""
+def _keep_steps(closed: list[_Closed], newest_passes: set[int | None], changing: set[int | None]) -> None:
+    """Keep the steps of failures, of what a person asked for, of deep climbs, of the runs that changed a
+    state, and until the next pass those of the newest."""
     rows = [
-        RunSteps(run=each.run, steps=to_json(each.outcome.steps))
+        RunSteps(run=each.run, steps=to_json(each.outcome.steps), lasting=lasting)
         for each in closed
-        if each.run.status in ("down", "not_testable")
-        or each.run.trigger == Run.Trigger.PERSON
-        or each.run.top_rung > SHALLOW
-        or each.run.pk in notable
+        if (lasting := _is_notable(each.run) or each.run.pk in changing) or each.run.pk in newest_passes
     ]
     # A deep run has told steps already; a plain one is inserted, which costs less.
     told = [row for row in rows if row.run.top_rung > SHALLOW]
-    insert_rows([row for row in rows if row.run.top_rung <= SHALLOW], ("run", "steps"))
-    upsert_rows(told, ("run",), ("steps",))
+    insert_rows([row for row in rows if row.run.top_rung <= SHALLOW], ("run", "steps", "lasting"))
+    upsert_rows(told, ("run",), ("steps", "lasting"))
+
+
+def _is_notable(run: Run) -> bool:
+    failed = run.status in ("down", "not_testable")
+    return failed or run.trigger == Run.Trigger.PERSON or run.top_rung > SHALLOW
 
 
 def _drop_steps(old_passes: list[int]) -> None:
     """Let the steps of passes go that are no longer the newest, unless they are kept for another reason."""
-    changed = Transition.objects.filter(run=OuterRef("run"))
-    ordinary = RunSteps.objects.filter(
-        run__in=old_passes, run__trigger=Run.Trigger.SCHEDULE, run__top_rung__lte=SHALLOW
-    )
-    ordinary.exclude(Exists(changed)).delete()
+    RunSteps.objects.filter(run__in=old_passes, lasting=False).delete()

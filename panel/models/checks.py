@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -89,11 +89,12 @@ class Run(models.Model):
         SCHEDULE = "schedule", _("schedule")
         PERSON = "person", _("person")
 
-    check_order = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="runs")
-    code = models.CharField(max_length=12, unique=True, default=new_run_code, editable=False)
+    # Each index is written three times a run: what another one answers has none of its own.
+    check_order = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="runs", db_index=False)
+    code = models.CharField(max_length=12, default=new_run_code, editable=False)
     slot = models.DateTimeField()
     trigger = models.CharField(max_length=8, choices=Trigger.choices, default=Trigger.SCHEDULE)
-    asked_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    asked_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
     place = models.CharField(max_length=40, default="panel")
     top_rung = models.PositiveSmallIntegerField(default=2)
     host_name = models.CharField(max_length=60, blank=True)
@@ -113,7 +114,9 @@ class Run(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            models.Index(fields=["check_order", "-slot"], name="run_by_check_and_slot"),
+            models.Index(
+                fields=["asked_by"], condition=models.Q(asked_by__isnull=False), name="run_by_person"
+            ),
             models.Index(
                 fields=["lease_until"],
                 condition=models.Q(state__in=["queued", "running"]),
@@ -122,6 +125,7 @@ class Run(models.Model):
         ]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["check_order", "slot"], name="run_once_a_slot"),
+            models.UniqueConstraint(fields=["code"], name="run_code_once"),
         ]
 
     def __str__(self) -> str:
@@ -131,11 +135,13 @@ class Run(models.Model):
 class RunSteps(models.Model):
     """The full, redacted steps of a run, kept apart from it and pruned sooner.
 
-    `steps` is a list of objects in the shape of `checks.outcome.Step`.
+    `steps` is a list of objects in the shape of `checks.outcome.Step`. Those that do not last are of an
+    ordinary pass, and go when the lane's next one comes.
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="kept_steps")
     steps = models.JSONField()
+    lasting = models.BooleanField(default=True)
 
 
 class RunOutput(models.Model):
@@ -178,6 +184,10 @@ class Leftover(models.Model):
         ]
 
 
+# These move with each result: an index, and a look at the run's row, would cost each one their upkeep.
+NO_INDEX: Any = {"db_index": False, "db_constraint": False}
+
+
 class LaneState(models.Model):
     """What the newest evidence says of a lane. Written by the ledger alone.
 
@@ -199,8 +209,8 @@ class LaneState(models.Model):
     status = models.CharField(max_length=12, blank=True)
     rung = models.PositiveSmallIntegerField(null=True)
     reason = models.CharField(max_length=40, blank=True)
-    last_run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
-    last_pass = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+    last_run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+", **NO_INDEX)
+    last_pass = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+", **NO_INDEX)
     evidence_at = models.DateTimeField(null=True)
     latency_ms = models.PositiveIntegerField(null=True)
     recent = models.CharField(max_length=10, blank=True)
@@ -255,7 +265,7 @@ class LaneHour(models.Model):
     passes of those halves (`panel.rollups`).
     """
 
-    lane = models.ForeignKey(Lane, on_delete=models.CASCADE, related_name="hours")
+    lane = models.ForeignKey(Lane, on_delete=models.CASCADE, related_name="hours", db_index=False)
     hour = models.DateTimeField()
     ok = models.PositiveIntegerField(default=0)
     degraded = models.PositiveIntegerField(default=0)
@@ -280,7 +290,7 @@ class LaneDay(models.Model):
     `reasons` counts failures by reason code; `latency` is the mergeable histogram of the passes.
     """
 
-    lane = models.ForeignKey(Lane, on_delete=models.CASCADE, related_name="days")
+    lane = models.ForeignKey(Lane, on_delete=models.CASCADE, related_name="days", db_index=False)
     day = models.DateField()
     ok = models.PositiveIntegerField(default=0)
     degraded = models.PositiveIntegerField(default=0)

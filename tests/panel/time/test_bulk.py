@@ -49,7 +49,7 @@ def test_an_upsert_inserts_what_is_new_and_counts_on_what_is_there():
 def test_inserted_steps_read_back_as_they_were():
     run = make.run(make.check())
     steps = [{"name": "chat", "say": {"model": ODD}, "tokens": 0, "none": None}]
-    insert_rows([RunSteps(run=run, steps=steps)], ("run", "steps"))
+    insert_rows([RunSteps(run=run, steps=steps)], ("run", "steps", "lasting"))
     assert RunSteps.objects.get().steps == steps
 
 
@@ -57,4 +57,4 @@ def test_no_rows_cost_no_query(django_assert_num_queries):
     with django_assert_num_queries(0):
         update_rows([], ("status",))
         upsert_rows([], ("lane", "hour"), ("ok",))
-        insert_rows([], ("run", "steps"))
+        insert_rows([], ("run", "steps", "lasting"))
