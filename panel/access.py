@@ -18,8 +18,10 @@ from panel.models import (
     Channel,
     Endpoint,
     Host,
+    Incident,
     KeyVersion,
     Lane,
+    Maintenance,
     Membership,
     Notice,
     Profile,
@@ -47,9 +49,11 @@ __all__ = [
     "helpers_of",
     "host_for",
     "hosts_of",
+    "incident_for",
     "keys_due",
     "keys_of",
     "lane_for",
+    "maintenance_for",
     "member_of",
     "members_of",
     "memberships_of",
@@ -67,11 +71,13 @@ __all__ = [
     "routes_of",
     "run_for",
     "somebody",
+    "takers_of",
     "versions_of",
 ]
 
 Person = User | AnonymousUser
 Row = TypeVar("Row", bound=Model)
+LONGEST_NUMBER = 9  # digits that every database has room for
 KEY_DUE_WITHIN = timedelta(days=30)
 
 
@@ -116,6 +122,11 @@ def colleague_for(member: Membership, code: str) -> Membership:
 def helpers_of(member: Membership, role: Role) -> list[str]:
     """Return up to three names of people whose role reaches `role`: who can do what this one cannot."""
     return [str(other.user) for other in members_of(member).filter(role__gte=role)[:3]]
+
+
+def takers_of(member: Membership) -> QuerySet[Membership]:
+    """Return the memberships of those who may act on an incident, by name."""
+    return members_of(member).filter(role__gte=Role.ENGINEER).order_by("user__name", "pk")
 
 
 def endpoints_of(member: Membership) -> QuerySet[Endpoint]:
@@ -170,6 +181,13 @@ def host_for(member: Membership, code: str) -> Host:
     return _one(hosts_of(member).filter(code=code))
 
 
+def incident_for(member: Membership, number: str) -> Incident:
+    """Return one incident of the team by its number, as an address says it."""
+    if not (number.isascii() and number.isdecimal() and len(number) <= LONGEST_NUMBER):
+        raise Http404
+    return _one(Incident.objects.filter(team=member.team, number=int(number)))
+
+
 def recipe_for(member: Membership, code: str) -> Recipe | None:
     """Return how the profile with this code is run; None where nobody said."""
     profile = profile_for(member, code)
@@ -178,7 +196,7 @@ def recipe_for(member: Membership, code: str) -> Recipe | None:
 
 def profiles_of(member: Membership) -> QuerySet[Profile]:
     """Return the team's profiles with lanes, endpoints, standing checks and recipes."""
-    lanes = Lane.objects.select_related("endpoint", "check_order").order_by("pk")
+    lanes = Lane.objects.select_related("endpoint", "check_order__paused_by", "now").order_by("pk")
     return (
         Profile.objects.filter(team=member.team)
         .select_related("endpoint", "team", "recipe__host")
@@ -201,6 +219,12 @@ def lane_for(member: Membership, code: str, kind: str) -> Lane:
     """Return one lane of one profile of the team."""
     lanes = Lane.objects.select_related("profile__endpoint", "endpoint", "check_order")
     return _one(lanes.filter(profile__team=member.team, profile__code=code, kind=kind))
+
+
+def maintenance_for(member: Membership, code: str) -> Maintenance:
+    """Return one maintenance of the team by its code."""
+    rows = Maintenance.objects.select_related("team", "profile", "lane__profile", "host")
+    return _one(rows.filter(team=member.team, code=code))
 
 
 def run_for(member: Membership, code: str) -> Run:

@@ -7,11 +7,14 @@ from datetime import UTC, datetime
 
 from django.db import transaction
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from panel import ledger, schedule, tasks
-from panel.actions import within_limits
+from panel.actions import Refused, within_limits
 from panel.actions.audit import record
 from panel.models import Check, Endpoint, Lane, Membership, Profile, Run
+
+LONGEST_REASON = 300
 
 
 @transaction.atomic
@@ -45,14 +48,25 @@ def run_lanes_of(endpoint: Endpoint, actor: Membership) -> list[Run]:
 
 
 @transaction.atomic
-def pause(*, actor: Membership, lane: Lane) -> None:
-    """Stop a lane's scheduled runs until somebody resumes them."""
+def pause(*, actor: Membership, lane: Lane, reason: str, until: datetime | None = None) -> None:
+    """Stop a lane's scheduled runs, until then or until somebody resumes them. A lane that is paused already
+    is paused for this reason and until this end from now on."""
     now = datetime.now(UTC)
-    changed = Check.objects.filter(lane=lane, paused_at=None).update(
-        paused_at=now, paused_by=actor.user, next_run_at=None
-    )
-    if changed:
-        _record_lane(actor, "pause", lane)
+    if not reason.strip():
+        raise Refused(_("Say why: whoever is on call reads it."), "reason")
+    if len(reason) > LONGEST_REASON:
+        raise Refused(_("Say it in at most %(n)d characters.") % {"n": LONGEST_REASON}, "reason")
+    if until is not None and until <= now:
+        raise Refused(_("This end has passed."), "until")
+    order = Check.objects.select_for_update().get(lane=lane)
+    said = (reason.strip(), until)
+    if order.paused_at is not None and (order.pause_reason, order.paused_until) == said:
+        return
+    order.paused_at, order.paused_by = order.paused_at or now, actor.user
+    order.pause_reason, order.paused_until = said
+    order.next_run_at = None
+    order.save(update_fields=schedule.PAUSE_FIELDS)
+    _record_lane(actor, "pause", lane, reason=order.pause_reason, until=until.isoformat() if until else "")
 
 
 @transaction.atomic
@@ -61,9 +75,10 @@ def resume(*, actor: Membership, lane: Lane) -> None:
     order = Check.objects.select_for_update().filter(lane=lane).exclude(paused_at=None).first()
     if order is None:
         return
-    order.paused_at = order.paused_by = None
-    order.next_run_at = schedule.first_slot(order, datetime.now(UTC)) if lane.in_use else None
-    order.save(update_fields=["paused_at", "paused_by", "next_run_at"])
+    now, order.lane = datetime.now(UTC), lane
+    schedule.go_on(order, now)
+    order.save(update_fields=schedule.PAUSE_FIELDS)
+    ledger.renew([lane.pk], now)
     _record_lane(actor, "resume", lane)
 
 
@@ -74,8 +89,8 @@ def _open_and_send(wanted: Iterable[Check], actor: Membership) -> list[Run]:
     return runs
 
 
-def _record_lane(actor: Membership, verb: str, lane: Lane) -> None:
+def _record_lane(actor: Membership, verb: str, lane: Lane, **data: object) -> None:
     record(
         team=actor.team, actor=actor.user, verb=verb, noun="lane", code=lane.profile.code,
-        label=f"{lane.profile.name} {lane.kind}",
+        label=f"{lane.profile.name} {lane.kind}", **data,
     )  # fmt: skip

@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from panel import schedule
+from panel import ledger, schedule
 from panel.actions import Refused
+from panel.actions import rhythm as rhythms
 from panel.actions.audit import record
 from panel.actions.checks import run_profile
+from panel.actions.rhythm import Rhythm
 from panel.actions.versions import bump
 from panel.models import Check, Endpoint, Lane, LaneState, Membership, Profile
 
@@ -25,7 +27,7 @@ LEAST_UPPER_INTERVAL_S = 300
 class LaneDraft:
     """What a form says of one lane; a None endpoint or empty model is inherited from the profile. The
     lengths are in tokens, and matter to the rollout lane. `top_rung` is how far scheduled runs climb, once in
-    `upper_interval_s`; None leaves what is stored."""
+    `upper_interval_s`; None leaves what is stored, as it does for `rhythm`."""
 
     in_use: bool = True
     endpoint: Endpoint | None = None
@@ -36,6 +38,7 @@ class LaneDraft:
     response_length: int | None = None
     top_rung: int | None = None
     upper_interval_s: int | None = None
+    rhythm: Rhythm | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +113,17 @@ def _set_lane(actor: Membership, lane: Lane, draft: LaneDraft) -> None:
     lane.prompt_length, lane.response_length = draft.prompt_length, draft.response_length
     lane.save()
     LaneState.objects.get_or_create(lane=lane)
-    order = Check.objects.filter(lane=lane).first() or Check(lane=lane)
+    order = Check.objects.filter(lane=lane).first() or Check(lane=lane, retest_s=rhythms.DEFAULT_RETEST_S)
     order.interval_s = draft.interval_s
     _set_height(order, draft)
+    if draft.rhythm is not None:
+        rhythms.apply(order, draft.rhythm)
     order.lane = lane
-    if not lane.in_use or order.paused_at is not None:
-        order.next_run_at = None
-    else:
-        order.next_run_at = schedule.first_slot(order, datetime.now(UTC))
+    now = datetime.now(UTC)
+    waits = not lane.in_use or order.paused_at is not None
+    order.next_run_at = None if waits else schedule.first_slot(order, now)
     order.save()
+    ledger.renew([lane.pk], now)
 
 
 def _set_height(order: Check, draft: LaneDraft) -> None:

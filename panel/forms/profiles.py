@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from panel.actions.profiles import LaneDraft, ProfileDraft, used_by_default
 from panel.forms.endpoints import Calls, calls_under, name_for
 from panel.forms.fields import BaseUrlField, KeyField, edits_of, suggestions_of
+from panel.forms.rhythm import RHYTHM, RhythmForm, initial_rhythm
 from panel.models import Endpoint, Lane, Profile
 
 INTERVALS = (30, 60, 300, 900, 3600)
@@ -134,7 +135,7 @@ class ChosenNumber(forms.TypedChoiceField):
         super().__init__(coerce=int, required=False, empty_value=None, **options)
 
 
-class LaneForm(forms.Form):
+class LaneForm(RhythmForm):
     """One lane: what it does not say is inherited from the profile."""
 
     in_use = forms.BooleanField(label=_("In use"), required=False, initial=True)
@@ -199,7 +200,8 @@ class LaneForm(forms.Form):
 
     def draft(self) -> LaneDraft:
         """Return the lane as the action takes it."""
-        return LaneDraft(**{name: self.cleaned_data[name] for name in self.fields})
+        said = {name: self.cleaned_data[name] for name in self.fields if name not in RHYTHM}
+        return LaneDraft(**said, rhythm=self.rhythm())
 
 
 class ProfileEditor:
@@ -267,4 +269,4 @@ def _lane_initial(lane: Lane) -> dict[str, Any]:
         "upper_interval_s": lane.check_order.upper_interval_s,
         "prompt_length": lane.prompt_length,
         "response_length": lane.response_length,
-    }
+    } | initial_rhythm(lane.check_order)

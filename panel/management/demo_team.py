@@ -1,7 +1,7 @@
 """The demo: scripted servers, and a team whose lanes call them.
 
-The team's last day is played through the ledger, from the same table the servers follow; from the
-moment of `up --demo` on, everything is measured.
+The team's last two weeks are played through the ledger, the last day from the same table the servers follow;
+from the moment of `up --demo` on, everything is measured. The last whole week has its report.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from django.conf import settings
+
 from checks import Outcome, Reason, Rung, Status, Step
 from checks.spec import Masked
-from panel import ledger
+from panel import incidents, ledger, reports
 from panel.actions import checks, endpoints, profiles, teams
+from panel.actions import reports as report_deeds
 from panel.actions.profiles import LaneDraft, ProfileDraft
-from panel.models import Check, Endpoint, Lane, Membership, Role, Run, Team, User
+from panel.actions.reports import ScheduleDraft
+from panel.models import Check, Endpoint, Lane, Membership, ReportSchedule, Role, Run, Team, User
 
 TEAM = "Atlas Agents"
 PEOPLE = (
@@ -30,10 +34,12 @@ PEOPLE = (
     ("Chen Bo", "chen@demo.example", Role.ENGINEER),
     ("Marta Silva", "marta@demo.example", Role.VIEWER),
 )
-PLAYED = timedelta(hours=24)
-PLAYED_EVERY = timedelta(minutes=15)
+PLAYED, PLAYED_EVERY = timedelta(days=14), timedelta(hours=2)
+LAST_DAY, LAST_DAY_EVERY = timedelta(hours=24), timedelta(minutes=15)
 NEWEST_PLAYED = timedelta(seconds=30)
-BROKE = timedelta(minutes=25)
+BROKE, LONG_BROKE = timedelta(minutes=25), timedelta(hours=20)
+# A server was over its quota for a while, in the one day that every last whole week holds.
+OUTAGE_AT, OUTAGE, OUTAGE_OF = timedelta(days=6, hours=12), timedelta(hours=5), "relay-main"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +115,7 @@ def make_team(plan: DemoPlan, password: str, now: datetime) -> Team:
             teams.add_member(actor=owner, email=user.email, role=role)
         _furnish(owner, plan)
         _play_past(team, now)
+        _report(owner, now)
     return team
 
 
@@ -134,7 +141,9 @@ def _furnish(owner: Membership, plan: DemoPlan) -> None:
         )  # fmt: skip
         profile = profiles.create(actor=owner, draft=draft)
         if name == "nightly-eval":
-            checks.pause(actor=owner, lane=profile.lanes.get(kind="replay"))
+            checks.pause(
+                actor=owner, lane=profile.lanes.get(kind="replay"), reason="The relay is moved this week."
+            )
 
 
 def _lane_drafts(made: dict[str, Endpoint], uses: tuple[str, ...]) -> Iterator[tuple[str, LaneDraft]]:
@@ -150,16 +159,34 @@ def _lane_drafts(made: dict[str, Endpoint], uses: tuple[str, ...]) -> Iterator[t
         )
 
 
+def _report(owner: Membership, now: datetime) -> None:
+    """Order a report each Monday, and make the one that the last Monday would have made."""
+    draft = ScheduleDraft(period="week", zone=settings.DISPLAY_ZONE)
+    schedule = report_deeds.save_schedule(actor=owner, draft=draft)
+    following = schedule.next_at
+    ReportSchedule.objects.filter(pk=schedule.pk).update(next_at=now)
+    incidents.follow(now)
+    reports.make_due(now)
+    ReportSchedule.objects.filter(pk=schedule.pk).update(next_at=following)
+
+
+def _slots(now: datetime) -> list[datetime]:
+    """Return the played slots, oldest first: few of them before the last day."""
+    newest = now - NEWEST_PLAYED
+    ago = {PLAYED_EVERY * n for n in range(LAST_DAY // PLAYED_EVERY, PLAYED // PLAYED_EVERY + 1)}
+    ago |= {LAST_DAY_EVERY * n for n in range(LAST_DAY // LAST_DAY_EVERY + 1)}
+    return sorted(newest - each for each in ago)
+
+
 def _play_past(team: Team, now: datetime) -> None:
-    """Close a day of runs through the ledger, slot by slot, as if they had been climbed."""
+    """Close runs of two weeks through the ledger, slot by slot, as if they had been climbed."""
     orders = list(
         Check.objects.filter(lane__profile__team=team, lane__in_use=True).select_related(
             "lane__profile__endpoint", "lane__endpoint"
         )
     )
     dice = random.Random(20_261_130)  # noqa: S311 - a picture, not a secret
-    for slots_ago in range(PLAYED // PLAYED_EVERY, -1, -1):
-        slot = now - NEWEST_PLAYED - slots_ago * PLAYED_EVERY
+    for slot in _slots(now):
         runs = Run.objects.bulk_create(
             [
                 Run(check_order=order, slot=slot, state="running", attempts=1, profile_version=1)
@@ -174,7 +201,10 @@ def _played(run: Run, slot: datetime, now: datetime, dice: random.Random) -> Out
     endpoint = lane.effective_endpoint
     server = next(each for each in SERVERS if endpoint is not None and each.name == endpoint.name)
     latency = server.median_ms * dice.lognormvariate(0, 0.18)
-    reason = server.reason if slot > now - BROKE or server.name == "gpu-b02" else None
+    broke = LONG_BROKE if server.name == "gpu-b02" else BROKE
+    reason = server.reason if slot > now - broke else None
+    if server.name == OUTAGE_OF and now - OUTAGE_AT - NEWEST_PLAYED <= slot < now - OUTAGE_AT + OUTAGE:
+        reason = Reason.QUOTA_EXHAUSTED
     if reason is None and dice.random() < 0.006:
         reason = Reason.UPSTREAM_OVERLOADED
     if reason is Reason.LATENCY_OVER_LIMIT:

@@ -14,11 +14,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from panel import access, history
+from panel import access, history, maintenance
 from panel.access import Membership, Role
 from panel.actions import Refused, bundles, checks
 from panel.forms.endpoints import calls_under
-from panel.views.shell import LIVE_SECONDS, RUNNING_SECONDS, Request, is_live, page, state_of_things, tell
+from panel.views.shell import LIVE_SECONDS, RUNNING_SECONDS, Request, is_live, page, state_of_things
 
 RANGES = tuple(history.RANGES)
 
@@ -50,6 +50,7 @@ def profile(request: Request, team: str, code: str) -> HttpResponse:
         seen=seen,
         live=is_live(request),
         live_seconds=RUNNING_SECONDS if view.now.running else LIVE_SECONDS,
+        planned=maintenance.planned_for(row, now) if view.now.state == "maintenance" else [],
         **lane_facts(member, lane),
     )
 
@@ -67,21 +68,6 @@ def run_now(request: HttpRequest, team: str, code: str) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused.sentence))
     return _back(member, code, kinds[0] if kinds else history.KINDS[0])
-
-
-@login_required
-@require_POST
-def lane_pause(request: HttpRequest, team: str, code: str) -> HttpResponse:
-    """Stop the scheduled runs of one lane, or let them go on."""
-    member = access.member_of(request.user, team, Role.LEAD)
-    lane = access.lane_for(member, code, request.POST.get("lane", ""))
-    if request.POST.get("deed") == "resume":
-        checks.resume(actor=member, lane=lane)
-        tell(request, _("Scheduled checks of this lane go on."))
-    else:
-        checks.pause(actor=member, lane=lane)
-        tell(request, _("Scheduled checks of this lane are paused."))
-    return _back(member, code, lane.kind)
 
 
 def lane_facts(member: Membership, lane: Any) -> dict[str, Any]:

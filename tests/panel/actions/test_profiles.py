@@ -108,7 +108,7 @@ def test_two_profiles_of_one_team_have_two_names() -> None:
 def test_pausing_a_lane_stops_its_slots_and_resuming_starts_them() -> None:
     lead, _, profile = a_profile()
     lane = profile.lanes.get(kind="agent")
-    checks.pause(actor=lead, lane=lane)
+    checks.pause(actor=lead, lane=lane, reason="moving")
     assert Check.objects.get(lane=lane).next_run_at is None
     checks.resume(actor=lead, lane=lane)
     assert Check.objects.get(lane=lane).next_run_at is not None
@@ -117,14 +117,14 @@ def test_pausing_a_lane_stops_its_slots_and_resuming_starts_them() -> None:
 def test_pausing_twice_is_one_deed() -> None:
     lead, _, profile = a_profile()
     lane = profile.lanes.get(kind="agent")
-    checks.pause(actor=lead, lane=lane)
-    checks.pause(actor=lead, lane=lane)
+    checks.pause(actor=lead, lane=lane, reason="moving")
+    checks.pause(actor=lead, lane=lane, reason="moving")
     assert AuditEvent.objects.filter(verb="pause").count() == 1
 
 
 def test_changing_a_paused_profile_leaves_it_paused() -> None:
     lead, endpoint, profile = a_profile()
-    checks.pause(actor=lead, lane=profile.lanes.get(kind="agent"))
+    checks.pause(actor=lead, lane=profile.lanes.get(kind="agent"), reason="moving")
     profiles.change(actor=lead, profile=profile, draft=a_draft(endpoint))
     assert Check.objects.get(lane__profile=profile, lane__kind="agent").next_run_at is None
 

@@ -11,13 +11,14 @@ from tests.panel.pages.scene import Scene
 
 FOR_VIEWERS = (
     "overview", "profiles", "profile", "versions", "run", "endpoints", "endpoint", "keys", "activity",
-    "members", "settings", "hosts", "host", "compare", "reports", "report", "report_preview",
+    "members", "settings", "hosts", "host", "compare", "maintenance", "reports", "report", "report_preview",
     "report_schedules",
 )  # fmt: skip
 FOR_ENGINEERS = ("profile_export", "dry_run")
 FOR_LEADS = (
     "profile_new", "profile_edit", "profile_delete", "endpoint_new", "endpoint_edit", "endpoint_delete",
     "key_add", "key_destroy", "member_edit", "host_new", "host_edit", "host_delete", "host_key", "recipe",
+    "lane_pause",
     "channels", "channel_new", "channel", "channel_edit", "channel_delete", "route_new", "route_edit",
     "report_schedule",
 )  # fmt: skip

@@ -100,7 +100,7 @@ def test_a_run_that_waits_is_not_doubled(atlas: Scene, browse) -> None:
 
 def test_checks_are_paused_and_go_on(atlas: Scene, browse) -> None:
     client, where = browse(atlas.lead), reverse("lane_pause", args=[atlas.slug, atlas.down.code])
-    client.post(where, {"lane": "agent", "deed": "pause"})
+    client.post(where, {"lane": "agent", "reason": "moving"})
     check = Check.objects.get(lane__profile=atlas.down, lane__kind="agent")
     assert check.next_run_at is None
     client.post(where, {"lane": "agent", "deed": "resume"})
