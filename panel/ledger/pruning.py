@@ -1,66 +1,67 @@
-"""What is let go when it is old: passes after a week, failures after a month, hours after a year.
+"""What is let go when it is old: a team says for how many days it keeps its runs, and how many its hours.
 
-Runs are found by their primary key, which grows with time, so no scan and no index on time is
-needed: the boundary is looked for by halving. All is deleted in small bites, so that writers wait
-for none of them.
+Old rows are found lane by lane by the unique index on lane and time, so what a call costs goes with what it
+deletes and not with the length of the history. All is deleted in small bites, each its own transaction, so
+that writers wait for none of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import islice
 
-from django.db.models import Max, Min, Model, QuerySet
+from django.db.models import Model
 
 from panel.ledger.readings import prune_readings
-from panel.models import LaneHour, Run, Transition
+from panel.models import Lane, LaneDay, LaneHour, Run, Team, Transition
 
-PASSES_KEPT = timedelta(days=7)
-RUNS_KEPT = timedelta(days=31)
-HOURS_KEPT = timedelta(days=400)
+DAYS_KEPT = 5 * 366  # days are few, and what a year is compared with
+LANES_AT_ONCE = 200
 BITE = 2500
 BITES = 40
 
 
 def prune(now: datetime) -> None:
     """Delete what is past its time, as much as one call may; kept steps go with their runs."""
-    dead = Run.objects.filter(pk__lt=_boundary(now - RUNS_KEPT))
-    plain = Run.objects.filter(pk__lt=_boundary(now - PASSES_KEPT), status="ok", trigger=Run.Trigger.SCHEDULE)
-    _delete(dead)
-    _delete(plain)
+    for days in _different("runs_days"):
+        _prune(
+            Run, "check_order", "slot", _lanes("runs_days", days, "check_order"), now - timedelta(days=days)
+        )
+    for days in _different("hours_days"):
+        lanes, cutoff = _lanes("hours_days", days, "pk"), now - timedelta(days=days)
+        _prune(LaneHour, "lane", "hour", lanes, cutoff)
+        _prune(Transition, "lane", "at", lanes, cutoff)
+    every = list(Lane.objects.values_list("pk", flat=True))
+    _prune(LaneDay, "lane", "day", every, now - timedelta(days=DAYS_KEPT))
     prune_readings(now)
-    _delete(_oldest(LaneHour.objects.all(), "hour", now - HOURS_KEPT))
-    _delete(_oldest(Transition.objects.all(), "at", now - HOURS_KEPT))
 
 
-def _boundary(cutoff: datetime) -> int:
-    """Return a primary key before which all runs have slots before `cutoff`."""
-    ends = Run.objects.aggregate(low=Min("pk"), high=Max("pk"))
-    low, high = ends["low"] or 0, (ends["high"] or 0) + 1
-    while low < high:
-        middle = (low + high) // 2
-        row = Run.objects.filter(pk__gte=middle).order_by("pk").values_list("pk", "slot").first()
-        if row is not None and row[1] < cutoff:
-            low = row[0] + 1
-        else:
-            high = middle
-    return low
+def _different(field: str) -> list[int]:
+    """Return the numbers of days that teams chose."""
+    return list(Team.objects.order_by(field).values_list(field, flat=True).distinct())
 
 
-def _oldest(rows: QuerySet[Model], field: str, cutoff: datetime) -> QuerySet[Model]:
-    """Return those of the first rows by key that are past their time: the oldest stand at the front."""
-    front = rows.order_by("pk").values_list("pk", field)[: BITE * BITES]
-    return rows.filter(pk__in=[pk for pk, at in front if at < cutoff])
+def _lanes(field: str, days: int, key: str) -> list[int]:
+    """Return the lanes (or their checks) of the teams that chose this number of days."""
+    lanes = Lane.objects.filter(**{f"profile__team__{field}": days, f"{key}__isnull": False})
+    return list(lanes.order_by("pk").values_list(key, flat=True))
 
 
-def _delete(rows: QuerySet[Model]) -> None:
-    for pks in _bites(rows):
-        rows.model._default_manager.filter(pk__in=pks).delete()
+def _prune(model: type[Model], key: str, at: str, owners: Sequence[int], cutoff: datetime) -> None:
+    """Delete rows of these owners whose time is before `cutoff`."""
+    for pks in islice(_bites(model, key, at, owners, cutoff), BITES):
+        model._default_manager.filter(pk__in=pks).delete()
 
 
-def _bites(rows: QuerySet[Model]) -> Iterator[list[int]]:
-    for _ in range(BITES):
-        pks = list(rows.order_by("pk").values_list("pk", flat=True)[:BITE])
-        if not pks:
-            return
-        yield pks
+def _bites(
+    model: type[Model], key: str, at: str, owners: Sequence[int], cutoff: datetime
+) -> Iterator[list[int]]:
+    """Yield keys of old rows; what was yielded must be gone before the next is asked for."""
+    for first in range(0, len(owners), LANES_AT_ONCE):
+        some = owners[first : first + LANES_AT_ONCE]
+        old = model._default_manager.filter(**{f"{key}__in": some, f"{at}__lt": cutoff}).order_by()
+        while pks := list(old.values_list("pk", flat=True)[:BITE]):
+            yield pks
+            if len(pks) < BITE:
+                break

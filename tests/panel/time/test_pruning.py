@@ -5,8 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from panel import ledger
+from panel.ledger import pruning
+from panel.ledger.pruning import DAYS_KEPT
 from panel.models import LaneHour, LaneState, Run, RunSteps, Transition
 from tests import make
 from tests.panel.time.outcomes import live
@@ -16,25 +20,19 @@ NOW = make.NOON
 DAY = timedelta(days=1)
 
 
-def test_passes_go_after_a_week_and_failures_after_a_month() -> None:
-    check = make.check()
-    for days in (40, 20, 8, 2):
-        live(check, "od", start=NOW - days * DAY)
-    ledger.prune(NOW)
-    left = Run.objects.order_by("slot").values_list("status", flat=True)
-    assert list(left) == ["down", "down", "ok", "down"]
+def test_runs_go_after_the_days_that_their_team_keeps_them() -> None:
+    for keeps, left in ((30, 3), (7, 1), (365, 4)):
+        check = make.check(make.team(runs_days=keeps))
+        for days in (40, 20, 8, 2):
+            live(check, "o", start=NOW - days * DAY)
+        ledger.prune(NOW)
+        assert check.runs.count() == left
 
 
 def test_kept_steps_go_with_their_run() -> None:
     live(make.check(), "d", start=NOW - 40 * DAY)
     ledger.prune(NOW)
     assert not RunSteps.objects.exists()
-
-
-def test_what_a_person_asked_for_stays_as_long_as_a_failure() -> None:
-    run = make.run(make.check(), NOW - 20 * DAY, trigger="person", state="done", status="ok")
-    ledger.prune(NOW)
-    assert Run.objects.get() == run
 
 
 def test_a_lane_and_its_history_outlive_their_pruned_runs() -> None:
@@ -44,6 +42,23 @@ def test_a_lane_and_its_history_outlive_their_pruned_runs() -> None:
     state = LaneState.objects.get(lane=check.lane)
     assert (state.state, state.last_run, state.last_pass) == ("ok", None, None)
     assert (LaneHour.objects.count(), Transition.objects.get().run) == (1, None)
+
+
+def test_hours_go_after_the_days_that_their_team_keeps_them() -> None:
+    for keeps, left in ((400, 2), (14, 1)):
+        check = make.check(make.team(hours_days=keeps))
+        for days in (20, 2):
+            live(check, "o", start=NOW - days * DAY)
+        ledger.prune(NOW)
+        assert check.lane.hours.count() == left
+
+
+def test_days_are_kept_for_years() -> None:
+    check = make.check()
+    for days in (DAYS_KEPT + 2, 800):
+        live(check, "o", start=NOW - days * DAY)
+    ledger.prune(NOW)
+    assert check.lane.days.count() == 1
 
 
 def test_hours_and_transitions_go_after_more_than_a_year() -> None:
@@ -63,11 +78,32 @@ def test_pruning_an_empty_or_young_table_changes_nothing(runs: int) -> None:
     assert Run.objects.count() == runs
 
 
-def test_the_boundary_is_found_without_walking_the_table(django_assert_max_num_queries) -> None:
+def test_pruning_costs_what_it_deletes_and_not_the_length_of_the_history(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pruning, "BITE", 1000)
     check = make.check()
     Run.objects.bulk_create(
         Run(check_order=check, slot=NOW - timedelta(minutes=minute), state="missed")
         for minute in range(3000, 0, -1)
     )
-    with django_assert_max_num_queries(40):
+    ledger.prune(NOW)
+    with CaptureQueriesContext(connection) as young:
         ledger.prune(NOW)
+    assert Run.objects.count() == 3000
+    with CaptureQueriesContext(connection) as old:
+        ledger.prune(NOW + 60 * DAY)
+    assert not Run.objects.exists()
+    assert len(young) < 15
+    assert len(old) < 150
+
+
+def test_one_call_deletes_so_much_and_the_next_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pruning, "BITE", 2)
+    monkeypatch.setattr(pruning, "BITES", 2)
+    check = make.check()
+    live(check, "o" * 7, start=NOW - 40 * DAY)
+    ledger.prune(NOW)
+    assert Run.objects.count() == 3
+    ledger.prune(NOW)
+    assert not Run.objects.exists()
