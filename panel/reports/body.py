@@ -73,9 +73,9 @@ def _line(
         generation=lane.generation, kind=lane.kind, endpoint=lane.endpoint_name, state=lane.state,
         reason=lane.reason if lane.state in ("down", "degraded", "not_testable") else "",
         bars=now.bars, runs=now.runs, available=now.available, available_before=then.available,
-        evidence=now.evidence, down_s=bad.down_s, degraded_s=bad.degraded_s, p50_ms=now.quantile(0.5),
-        p95_ms=now.quantile(0.95), p95_before_ms=then.quantile(0.95), limit_ms=limit_ms,
-        worst_reason=now.worst_reason, tokens=now.tokens,
+        evidence=now.evidence, down_s=bad.down_s, down_at_end=bad.down_at_end, degraded_s=bad.degraded_s,
+        p50_ms=now.quantile(0.5), p95_ms=now.quantile(0.95), p95_before_ms=then.quantile(0.95),
+        limit_ms=limit_ms, worst_reason=now.worst_reason, tokens=now.tokens,
     )  # fmt: skip
 
 

@@ -22,8 +22,8 @@ class Pattern(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A pattern with its numbers: lanes in all, lanes down now, outages, lanes that were slow for a time, and
-    the longest outage in seconds."""
+    """A pattern with its numbers: lanes in all, lanes still down, outages, lanes that were slow for a time,
+    and the longest outage in seconds."""
 
     pattern: Pattern
     lanes: int
@@ -39,7 +39,8 @@ def headline(body: Body) -> Headline:
     slow = sum(lane.degraded_s > 0 for lane in body.lanes)
     # Lanes that went down before anybody made incidents of it still count.
     outages = body.outages or was_down
-    down = sum(lane.state == "down" for lane in body.lanes)
+    # What broke after the period is no news of it, and what recovered since is not still down.
+    down = sum(lane.down_at_end and lane.state == "down" for lane in body.lanes)
     pattern = _pattern(body, down=down, outages=outages, slow=slow)
     return Headline(pattern, len(body.lanes), down, outages, slow, body.longest_s)
 

@@ -30,8 +30,9 @@ class LaneLine:
     (`LETTERS`) a bar, oldest first, a dot where nothing was seen.
 
     `available` is (ok + degraded) / (ok + degraded + down) over its runs; `evidence` the share of its slots
-    that told one of the three. `down_s` and `degraded_s` are confirmed times. `tokens` and `worst_reason`
-    (the commonest of its failures, empty for none) are of the UTC days whose noon lies in the period.
+    that told one of the three. `down_s` and `degraded_s` are confirmed times; `down_at_end` says that it was
+    down when the period ended. `tokens` and `worst_reason` (the commonest of its failures, empty for none)
+    are of the UTC days whose noon lies in the period.
     """
 
     profile: str
@@ -48,6 +49,7 @@ class LaneLine:
     available_before: float | None
     evidence: float
     down_s: int
+    down_at_end: bool
     degraded_s: int
     p50_ms: int | None
     p95_ms: int | None

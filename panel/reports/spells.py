@@ -23,11 +23,13 @@ class Spell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LaneSpells:
-    """The bad times of one lane in one window, in seconds; `longest_s` is the longest down at a stretch."""
+    """The bad times of one lane in one window, in seconds; `longest_s` is the longest down at a stretch, and
+    `down_at_end` whether it was down when the window closed."""
 
     down_s: int = 0
     degraded_s: int = 0
     longest_s: int = 0
+    down_at_end: bool = False
 
 
 class Spells:
@@ -54,7 +56,8 @@ class Spells:
         down, degraded = (
             list(_lengths(self._spells.get(lane, ()), state, begins, until)) for state in ("down", "degraded")
         )
-        return LaneSpells(sum(down), sum(degraded), max(down, default=0))
+        ends = any(each.state == "down" and each.ends >= until for each in self._spells.get(lane, ()))
+        return LaneSpells(sum(down), sum(degraded), max(down, default=0), ends)
 
     def longest(self, begins: datetime, until: datetime) -> int:
         """Return the longest time in seconds that any lane was down at a stretch."""

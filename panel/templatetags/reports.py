@@ -19,9 +19,10 @@ from panel.templatetags import clock, drawing, words
 
 register = template.Library()
 
-# Beyond so much a change of p95 is more than the width of the histograms' buckets.
-SAME_WITHIN = 0.10
+# A change of p95 by one bucket of the histograms is none that was measured; a little more, for rounding.
+SAME_WITHIN = rollups.GROWTH * 1.02
 MAIL_BARS = 28
+PAGE_LANES = 150
 MAIL_COLOURS = {
     "ok": "#45997a",
     "degraded": "#b77407",
@@ -48,7 +49,7 @@ def _said(said: Headline) -> str:
 
 def _still_down(said: Headline) -> str:
     return ngettext(
-        "%(down)d lane is still down, the longest outage took %(longest)s",
+        "one lane is still down, the longest outage took %(longest)s",
         "%(down)d lanes are still down, the longest outage took %(longest)s",
         said.down,
     )
@@ -61,12 +62,12 @@ def _outages(said: Headline) -> str:
 def _outages_and_slow(said: Headline) -> str:
     if said.outages == 1:
         return ngettext(
-            "one outage of %(longest)s, and %(slow)d lane was slow for a time",
+            "one outage of %(longest)s, and one lane was slow for a time",
             "one outage of %(longest)s, and %(slow)d lanes were slow for a time",
             said.slow,
         )
     return ngettext(
-        "%(n)d outages, the longest %(longest)s, and %(slow)d lane was slow for a time",
+        "%(n)d outages, the longest %(longest)s, and one lane was slow for a time",
         "%(n)d outages, the longest %(longest)s, and %(slow)d lanes were slow for a time",
         said.slow,
     )
@@ -79,7 +80,7 @@ _SENTENCES: dict[Pattern, Callable[[Headline], str]] = {
     Pattern.OUTAGES: _outages,
     Pattern.OUTAGES_AND_SLOW: _outages_and_slow,
     Pattern.SLOW: lambda said: ngettext(
-        "no outage, %(slow)d lane was slow for a time",
+        "no outage, one lane was slow for a time",
         "no outage, %(slow)d lanes were slow for a time",
         said.slow,
     ),
@@ -146,9 +147,10 @@ def against_before(lane: LaneLine) -> str:
     """Say how a lane's p95 compares with the period before: "same", "11 % faster"; a dash where unknown."""
     if not lane.p95_ms or not lane.p95_before_ms:
         return "—"
-    change = lane.p95_ms / lane.p95_before_ms - 1
-    if abs(change) <= SAME_WITHIN:
+    ratio = lane.p95_ms / lane.p95_before_ms
+    if 1 / SAME_WITHIN <= ratio <= SAME_WITHIN:
         return pgettext("latency", "same")
+    change = ratio - 1
     sentence = gettext("%(n)s slower") if change > 0 else gettext("%(n)s faster")
     return sentence % {"n": f"{abs(change) * 100:.0f}{clock.THIN}%"}
 
@@ -157,6 +159,12 @@ def against_before(lane: LaneLine) -> str:
 def lane_said(lane: LaneLine) -> str:
     """Return the name of a lane's kind, as its framework calls it."""
     return words.lane_name(lane.kind, lane.generation)
+
+
+@register.filter
+def lanes_shown(body: Body) -> Sequence[LaneLine]:
+    """Return the lanes that a page lists: all in the order of the board, or the worst of very many."""
+    return body.lanes if len(body.lanes) <= PAGE_LANES else body.worst_first[:PAGE_LANES]
 
 
 @register.filter
@@ -248,6 +256,12 @@ def plain(text: object) -> str:
 def left_after(items: Sequence[object], most: int) -> int:
     """Return how many items are left out where at most so many are shown."""
     return max(0, len(items) - most)
+
+
+@register.filter
+def lanes_left(body: Body) -> int:
+    """Return how many lanes a page leaves out."""
+    return left_after(body.lanes, PAGE_LANES)
 
 
 @register.simple_tag

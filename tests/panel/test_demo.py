@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from checks.simulator.__main__ import parser
-from panel import history
+from panel import history, reports
 from panel.management.demo_team import SERVERS, make_team, read_or_make_plan
-from panel.models import Run, Team
+from panel.models import Report, ReportSchedule, Run, Team
 
 NOW = datetime(2026, 11, 30, 14, 25, tzinfo=UTC)
 
@@ -45,3 +45,12 @@ def test_the_demo_team_is_made_once(tmp_path: Path) -> None:
     runs = Run.objects.count()
     assert make_team(plan, "another password", NOW) == first
     assert (Team.objects.count(), Run.objects.count()) == (1, runs)
+
+
+@pytest.mark.django_db
+def test_a_report_of_the_last_whole_week_stands_in_the_archive(tmp_path: Path) -> None:
+    team = make_team(read_or_make_plan(tmp_path), "correct horse battery", NOW)
+    body = reports.body_of(Report.objects.get(team=team))
+    assert (body.begins, body.evidence) == ("2026-11-23T00:00:00+00:00", 1.0)
+    assert "quota_exhausted" in {broke.reason for broke in body.broke}
+    assert ReportSchedule.objects.get(team=team).next_at > NOW

@@ -155,8 +155,18 @@ def test_the_headline_says_what_is_worst_and_still_true(state: str, keep: tuple[
             lane.transitions.filter(after=bad).delete()
     if "down" not in keep:
         Incident.objects.all().delete()
+    if state == "down":
+        here.profile.lanes.get(kind="agent").transitions.filter(before="down").delete()
     LaneState.objects.filter(lane__profile=here.profile, lane__kind="agent").update(state=state)
     assert headline(week_of(here.team)).pattern is pattern
+
+
+def test_a_lane_that_broke_after_the_week_is_no_news_of_the_week():
+    here = scene()
+    LaneState.objects.filter(lane__profile=here.profile, lane__kind="agent").update(state="down")
+    body = week_of(here.team)
+    assert headline(body).pattern is Pattern.OUTAGES_AND_SLOW
+    assert lane_of(body, "grpo-prod", "agent").state == "down"
 
 
 def test_a_report_asks_the_same_number_of_queries_however_much_there_is():

@@ -51,7 +51,7 @@ def test_the_archive_reads_no_body():
 def test_a_report_names_its_week_its_outage_and_who_took_it():
     here = scene()
     text = page(here, "report", make.report(here.team, MORNING).code, role=Role.VIEWER)
-    assert "<h1>Week 48: one outage of 58 min, and 1 lane was slow for a time</h1>" in text
+    assert "<h1>Week 48: one outage of 58 min, and one lane was slow for a time</h1>" in text
     assert "23 to 29 Nov 2026" in text
     assert "Lin Yue took it." in text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from panel import reports
 from panel.models import Lane, Profile, Report, Team
 from panel.reports.words import MAIL_LANES
+from panel.templatetags.reports import against_before
 from tests import make
 from tests.panel.reports.scene import HOSTILE, MORNING, scene
 
@@ -35,7 +37,7 @@ def crowded(profiles: int) -> Team:
 
 def test_the_subject_is_the_headline_in_one_line():
     said = reports.subject(report_of(), language="en")
-    assert said == "Atlas, Week 48: one outage of 58 min, and 1 lane was slow for a time"
+    assert said == "Atlas, Week 48: one outage of 58 min, and one lane was slow for a time"
 
 
 @LANGUAGES
@@ -118,3 +120,13 @@ def test_a_report_stays_as_it_was_when_its_team_changes():
 def test_times_are_those_of_the_zone_of_the_report():
     report = make.report(scene().team, MORNING + timedelta(hours=1), kind="day", zone="Asia/Shanghai")
     assert "29 Nov 2026 · Asia/Shanghai" in reports.markdown(report, language="en", site=SITE)
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [(300, "—"), (312, "same"), (260, "same"), (900, "65\u2009% faster"), (104, "200\u2009% slower")],
+)
+def test_a_change_of_latency_is_said_where_it_is_more_than_a_bucket(before: int, said: str):
+    lane = reports.body_of(report_of()).lanes[0]
+    known = replace(lane, p95_ms=312, p95_before_ms=None if said == "—" else before)
+    assert against_before(known) == said
