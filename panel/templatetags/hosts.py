@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from django import template
-from django.utils.translation import gettext, ngettext
+from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext, pgettext_lazy
 
 from panel import dictionary
 from panel.history import HostFinding, HostRow
@@ -15,6 +16,29 @@ from panel.templatetags.host_facts import DRIVERS, gib, is_free
 register = template.Library()
 
 HOSTS_IN_A_LIST = 3
+# By the names that `checks.hosts.findings` gives its values; the state of a driver is in the title.
+FINDING_FACTS: dict[str, Promise] = {
+    "seconds": pgettext_lazy("fact of a finding", "seconds off"),
+    "complaint": pgettext_lazy("fact of a finding", "said"),
+    "gpu": pgettext_lazy("fact of a finding", "GPU"),
+    "pid": pgettext_lazy("fact of a finding", "process id"),
+    "process": pgettext_lazy("fact of a finding", "process"),
+    "user": pgettext_lazy("fact of a finding", "user"),
+    "memory": pgettext_lazy("fact of a finding", "memory"),
+    "found": pgettext_lazy("fact of a finding", "found"),
+    "wanted": pgettext_lazy("fact of a finding", "wanted"),
+    "python": pgettext_lazy("fact of a finding", "Python"),
+    "port": pgettext_lazy("fact of a finding", "port"),
+    "purpose": pgettext_lazy("fact of a finding", "wanted for"),
+    "address": pgettext_lazy("fact of a finding", "address"),
+    "what": pgettext_lazy("fact of a finding", "what listens"),
+    "path": pgettext_lazy("fact of a finding", "path"),
+    "free": pgettext_lazy("fact of a finding", "free"),
+    "total": pgettext_lazy("fact of a finding", "in all"),
+    "variable": pgettext_lazy("fact of a finding", "variable"),
+    "proxy": pgettext_lazy("fact of a finding", "proxy"),
+    "no_proxy": pgettext_lazy("fact of a finding", "exceptions"),
+}
 
 
 @register.filter
@@ -152,8 +176,11 @@ def disk_line(row: HostRow) -> str:
 
 @register.filter
 def finding_facts(finding: HostFinding) -> str:
-    """Return the values of a finding, as the host gave them."""
-    return " · ".join(f"{name}: {value}" for name, value in finding.say.items() if value)
+    """Return the values of a finding, as the host gave them, under words for what they are."""
+    pairs = ((FINDING_FACTS[name], value) for name, value in finding.say.items() if name in FINDING_FACTS)
+    return " · ".join(
+        gettext("%(name)s: %(value)s") % {"name": name, "value": value} for name, value in pairs if value
+    )
 
 
 @register.filter

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+
 import pytest
 from django.urls import reverse
 
+from checks.hosts import findings
 from checks.hosts.facts import HostFacts, PythonFacts
 from panel.models import Host
 from panel.templatetags.host_facts import pythons
+from panel.templatetags.hosts import FINDING_FACTS
 from tests.panel.pages.places import address
 from tests.panel.pages.scene import HOSTILE, OTHER_HOST_KEY, PUBLIC_KEY, Scene
 
@@ -128,3 +133,11 @@ def test_the_teams_python_is_shown_with_its_packages_where_our_program_ran_in_th
     team = PythonFacts("/opt/agl/bin/python", version="3.12.1", packages={"agentlightning": "1.0.2"})
     facts = HostFacts(python=PythonFacts("/opt/agl/bin/python", version="3.12.1"), team=team)
     assert pythons(facts) == [team]
+
+
+def test_every_value_of_a_finding_has_a_word() -> None:
+    source = inspect.getsource(inspect.getmodule(findings))
+    said = re.findall(r"(?:say = |Finding\(Reason\.\w+, )\{([^}]*)\}", source)
+    written = {name for values in said for name in re.findall(r'"(\w+)":', values)}
+    assert "pid" in written
+    assert written - {"state"} <= FINDING_FACTS.keys()
