@@ -76,6 +76,18 @@ def rename(*, actor: Membership, name: str) -> None:
 
 
 @transaction.atomic
+def keep(*, actor: Membership, runs_days: int, hours_days: int) -> None:
+    """Keep runs and hours for so many days; what is older goes with the next prunings."""
+    team, before = actor.team, {"runs_days": actor.team.runs_days, "hours_days": actor.team.hours_days}
+    team.runs_days, team.hours_days = runs_days, hours_days
+    team.save(update_fields=["runs_days", "hours_days"])
+    record(
+        team=team, actor=actor.user, verb="change", noun="team", code=team.slug, label=team.name,
+        runs_days=runs_days, hours_days=hours_days, before=before,
+    )  # fmt: skip
+
+
+@transaction.atomic
 def invite(*, actor: Membership, email: str, role: Role) -> str:
     """Return the one-time token of an invitation for somebody without an account."""
     _may_grant(actor, role)

@@ -53,6 +53,19 @@ class TeamForm(forms.Form):
     name = forms.CharField(label=_("Team name"), max_length=80)
 
 
+class RetentionForm(forms.Form):
+    """For how many days a team keeps its past."""
+
+    runs_days = forms.IntegerField(
+        label=_("Days that runs are kept"), min_value=1, max_value=400,
+        help_text=_("Each run takes about 200 bytes, a failed one some kilobytes."),
+    )  # fmt: skip
+    hours_days = forms.IntegerField(
+        label=_("Days that hours are kept"), min_value=31, max_value=3660,
+        help_text=_("Ranges of up to 30 days are drawn from hours. Days are kept for five years."),
+    )  # fmt: skip
+
+
 class MemberForm(forms.Form):
     """Somebody for the team, by address; `highest` is the role of who adds them."""
 

@@ -52,6 +52,6 @@ def _moment(text: str) -> datetime:
     """Read a day or a time; what names no zone is in the reader's."""
     day = parse_date(text) if len(text) == len("2026-11-30") else None
     found = datetime.combine(day, time()) if day else parse_datetime(text.replace(" ", "+"))
-    if found is None:
+    if found is None or not 2000 <= found.year < 2100:
         raise ValueError(text)
     return (found if found.tzinfo else timezone.make_aware(found)).astimezone(UTC)

@@ -97,7 +97,7 @@ def _moment(text: str) -> datetime | None:
         found = datetime.fromisoformat(text.replace(" ", "+"))
     except ValueError:
         return None
-    return found if found.tzinfo else None
+    return found if found.tzinfo and 2000 <= found.year < 2100 else None
 
 
 def _back(member: Membership, code: str, kind: str) -> HttpResponse:

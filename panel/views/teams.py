@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from panel import access
 from panel.access import Role
 from panel.actions import teams as deeds
-from panel.forms.people import TeamForm
+from panel.forms.people import RetentionForm, TeamForm
 from panel.views.shell import page, posted, tell
 
 A_PAGE = 50
@@ -36,12 +36,17 @@ def activity(request: HttpRequest, team: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def team_settings(request: HttpRequest, team: str) -> HttpResponse:
-    """Show what holds for the team and what the operator of this instance allows; an owner renames it."""
+    """Show what holds for the team and what the operator of this instance allows; an owner renames it,
+    and says for how long its past is kept."""
     writes = request.method == "POST"
     member = access.member_of(request.user, team, Role.OWNER if writes else Role.VIEWER)
-    form = TeamForm(posted(request), initial={"name": member.team.name})
-    if writes and form.is_valid():
-        deeds.rename(actor=member, name=form.cleaned_data["name"])
+    keeps = "runs_days" in request.POST
+    form = TeamForm(None if keeps else posted(request), initial={"name": member.team.name})
+    kept = {"runs_days": member.team.runs_days, "hours_days": member.team.hours_days}
+    retention = RetentionForm(posted(request) if keeps else None, initial=kept)
+    asked = retention if keeps else form
+    if writes and asked.is_valid():
+        (deeds.keep if keeps else deeds.rename)(actor=member, **asked.cleaned_data)
         tell(request, _("Saved."))
         return redirect("settings", member.team.slug)
     allowed = [str(network) for network in settings.EGRESS_ALLOWED]
@@ -51,6 +56,7 @@ def team_settings(request: HttpRequest, team: str) -> HttpResponse:
         member,
         "settings",
         form=form,
+        retention=retention,
         allowed=allowed,
         may_own=member.may(Role.OWNER),
     )
