@@ -72,6 +72,7 @@ __all__ = [
     "run_for",
     "somebody",
     "takers_of",
+    "told_of",
     "versions_of",
 ]
 
@@ -301,6 +302,12 @@ def reports_of(member: Membership) -> QuerySet[Report]:
 def report_for(member: Membership, code: str) -> Report:
     """Return one report of the team by its code."""
     return _one(Report.objects.select_related("team").filter(team=member.team, code=code))
+
+
+def told_of(report: Report) -> QuerySet[Notice]:
+    """Return what was sent, or is to be, of a report, by channel."""
+    of_it = Notice.objects.filter(kind=Notice.Kind.REPORT, key__startswith=f"report:{report.pk}:")
+    return of_it.select_related("channel").order_by("channel__name")
 
 
 def report_schedules_of(member: Membership) -> QuerySet[ReportSchedule]:

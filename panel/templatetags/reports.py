@@ -247,6 +247,15 @@ def _lane_of(todo: ToDo) -> str:
 
 
 @register.filter
+def told_said(notices: Sequence[Any]) -> str:
+    """Say which channels were told, and how it went with each: "ops: sent, board: queued"."""
+    pair = gettext("%(name)s: %(state)s")
+    return words.listed(
+        [pair % {"name": each.channel.name, "state": each.get_state_display()} for each in notices]
+    )
+
+
+@register.filter
 def plain(text: object) -> str:
     """Return a name for a chat: nothing in it can begin a link, a mention or emphasis, or end the line."""
     return " ".join(unmarked(str(text)).split())

@@ -42,7 +42,10 @@ def report(request: HttpRequest, team: str, code: str) -> HttpResponse:
     """Show one report as it was made."""
     member = access.member_of(request.user, team)
     row = access.report_for(member, code)
-    return page(request, "reports/report.html", member, "reports", report=row, body=reports.body_of(row))
+    return page(
+        request, "reports/report.html", member, "reports", report=row, body=reports.body_of(row),
+        told=access.told_of(row),
+    )  # fmt: skip
 
 
 @login_required

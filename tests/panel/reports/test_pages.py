@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from panel import notices
 from panel.models import AuditEvent, Report, ReportSchedule, Role
 from tests import make
 from tests.panel.reports.scene import MORNING, NEXT_MONDAY, Scene, channel, scene
@@ -116,3 +117,10 @@ def test_a_team_has_only_so_many_schedules():
         make.report_schedule(here.team)
     assert post(here, "report_schedules", **WEEKLY) == 200
     assert ReportSchedule.objects.count() == 20
+
+
+def test_a_report_says_whom_it_was_sent_to():
+    here = scene()
+    report = make.report(here.team, MORNING)
+    notices.plan_report(report, [channel(here.team)], MORNING)
+    assert "ops: queued" in page(here, "report", report.code)
