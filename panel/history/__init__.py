@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from panel.history.export import Form, Rows, columns, lines
 from panel.history.hosts import host_page, hosts_page
+from panel.history.incidents import incident_page, incidents_page, open_incidents
 from panel.history.lane import lane_page
 from panel.history.overview import newest_change, overview
 from panel.history.places import compare
@@ -38,6 +39,17 @@ from panel.history.shapes_hosts import (
     ReadingRow,
     RecipeRow,
 )
+from panel.history.shapes_incidents import (
+    EntryView,
+    IncidentList,
+    IncidentMark,
+    IncidentPage,
+    IncidentRow,
+    KeyView,
+    OpenIncidents,
+    SpanRow,
+    TouchedLane,
+)
 from panel.history.shapes_past import Heat, HeatCell, Percentiles, Point, RunList, RunRow
 from panel.history.shapes_pulse import SilentZone, Sweep
 from panel.history.strips import RANGES
@@ -51,6 +63,7 @@ __all__ = [
     "Cell",
     "Changed",
     "Comparison",
+    "EntryView",
     "EvidenceView",
     "Finding",
     "FitView",
@@ -62,9 +75,15 @@ __all__ = [
     "HostFinding",
     "HostPage",
     "HostRow",
+    "IncidentList",
+    "IncidentMark",
+    "IncidentPage",
+    "IncidentRow",
+    "KeyView",
     "LaneNow",
     "LanePage",
     "LeftoverView",
+    "OpenIncidents",
     "OutputPiece",
     "Overview",
     "Percentiles",
@@ -78,17 +97,22 @@ __all__ = [
     "RunView",
     "RungView",
     "SilentZone",
+    "SpanRow",
     "StepView",
     "Strip",
     "Sweep",
+    "TouchedLane",
     "columns",
     "compare",
     "host_page",
     "hosts_page",
+    "incident_page",
+    "incidents_page",
     "lane_page",
     "lines",
     "newest_change",
     "offered_base_url",
+    "open_incidents",
     "overview",
     "run_output",
     "run_view",

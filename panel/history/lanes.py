@@ -24,7 +24,7 @@ FIELDS = (
     "check_order__paused_at", "check_order__top_rung", "now__passed", "now__upper_at",
     "now__state", "now__since", "now__status", "now__rung", "now__reason", "now__latency_ms",
     "now__evidence_at", "now__recent", "now__last_run__code", "now__stale_at",
-    "now__maintained_since", "now__maintained_until",
+    "now__maintained_since", "now__maintained_until", "now__flapping",
 )  # fmt: skip
 
 LaneRow = dict[str, Any]
@@ -77,6 +77,7 @@ def lane_now(row: LaneRow, now: datetime, *, running: bool, p95_ms: int | None) 
         last_run_code=row["now__last_run__code"] or "",
         endpoint_code=row[f"{inherited}endpoint__code"] or "",
         generation=row["profile__generation"],
+        flapping=bool(row["now__flapping"]),
     )
 
 

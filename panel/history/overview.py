@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from panel.history.findings import findings
+from panel.history.incidents import marks_by_lane
 from panel.history.lanes import OPEN, LaneRow, lane_now, no_lane, rows_of_team, under_way, went_stale
 from panel.history.pulses import sweep
 from panel.history.shapes import KINDS, BoardRow, Cell, LaneNow, Overview
 from panel.history.strips import RANGES, Fold, folds
-from panel.models import Lane, Run, Team
+from panel.models import Incident, Lane, Run, Team
 from panel.rollups import WORST_FIRST
 
 DAY = RANGES["24h"]
@@ -23,7 +24,7 @@ CHANGING = (
 
 
 def overview(team: Team, now: datetime) -> Overview:
-    """Return the team's overview at `now`: at most five queries, however many profiles."""
+    """Return the team's overview at `now`: at most six queries, however many profiles."""
     rows = rows_of_team(team)
     running = under_way(rows)
     folded = folds({row["pk"]: row["profile__code"] for row in rows}, DAY, now)
@@ -33,7 +34,7 @@ def overview(team: Team, now: datetime) -> Overview:
         by_profile.setdefault(row["profile__code"], {})[row["kind"]] = cell
     heads = {row["profile__code"]: row for row in rows}
     lanes = [cell.now for cells in by_profile.values() for cell in cells.values() if cell.now.in_use]
-    found = findings(lanes)
+    found = findings(lanes, marks_by_lane(team))
     return Overview(
         rows=tuple(_board_row(heads[code], cells, now) for code, cells in by_profile.items()),
         counts=_counts(lanes),
@@ -45,15 +46,17 @@ def overview(team: Team, now: datetime) -> Overview:
 
 
 def newest_change(team: Team, now: datetime) -> str:
-    """Return a word that changes whenever the team's overview or a lane's page would: three queries.
+    """Return a word that changes whenever the team's overview or a lane's page would: four queries.
 
-    It changes with evidence, open runs, edits, and with evidence that grows too old, so a page that
-    still has the same word need not be drawn again.
+    It changes with evidence, open runs, edits, incidents, and with evidence that grows too old, so a page
+    that still has the same word need not be drawn again.
     """
-    said = []
+    said: list[object] = []
     for *facts, until, stale_at in Lane.objects.filter(profile__team=team).values_list(*CHANGING):
         said.append((facts, until is not None and now < until, went_stale(stale_at, now)))
     running = Run.objects.filter(check_order__lane__profile__team=team, state__in=OPEN).order_by("pk")
+    incidents = Incident.objects.filter(team=team, closed_at__isnull=True).order_by("pk")
+    said.append(list(incidents.values_list("pk", "worst", "taken_by", "muted_until", "parent")))
     silent = sweep(now)
     text = repr((said, list(running.values_list("pk", "state")), silent.silent, silent.part, silent.zones))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from panel.history.shapes_hosts import LeftoverView
+from panel.history.shapes_incidents import IncidentMark
 from panel.history.shapes_past import NO_PERCENTILES, NO_RUNS, Heat, Percentiles, Point, RunList
 from panel.history.shapes_pulse import Sweep
 
@@ -27,8 +28,9 @@ class LaneNow:
     two intervals. `since` says since when `state` holds, None when that is not known. `failures` of
     `failures_needed` newest runs failed, which is the mark "1 of 2 failures" while `state` is not
     yet down; `recovering` says that the newest run passed and the state does not say so yet.
-    `p95_ms` covers the range of the strip beside it. `pips` holds one word a rung, first rung first:
-    pass, warn, fail, none (not reached or never asked), nt (not testable), run (under way now).
+    `p95_ms` covers the range of the strip beside it. `flapping` says that `state` changes too often to be
+    told each time. `pips` holds one word a rung, first rung first: pass, warn, fail, none (not reached or
+    never asked), nt (not testable), run (under way now).
     `generation` is the framework's, "0.x" or "1.x". A lane that does not exist has `lane_id` 0 and
     `in_use` False.
     """
@@ -57,6 +59,7 @@ class LaneNow:
     last_run_code: str
     endpoint_code: str = ""
     generation: str = ""
+    flapping: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +105,10 @@ class BoardRow:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One cause over all lanes it touches: the same reason at the same endpoint.
+    """One cause over all lanes it touches: an open incident, or the same reason at the same endpoint.
 
-    `since` is the earliest of its lanes', None when none is known. `confirmed` is False while the
-    failure has not reached its lanes' thresholds.
+    `since` is the incident's, else the earliest of its lanes', None when none is known. `confirmed` is False
+    while the failure has not reached its lanes' thresholds.
     """
 
     state: str
@@ -116,6 +119,7 @@ class Finding:
     endpoint_name: str
     endpoint_code: str
     confirmed: bool
+    incident: IncidentMark | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext, ngettext, pgettext_lazy
+from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from panel.history import LaneNow, Overview
@@ -69,7 +69,13 @@ DEEDS: dict[tuple[str, str], Promise] = {
     ("add", "member"): _("%(who)s added %(what)s to the team"),
     ("change", "member"): _("%(who)s changed the role of %(what)s"),
     ("remove", "member"): _("%(who)s removed %(what)s from the team"),
+    ("take", "incident"): _("%(who)s took incident %(what)s"),
+    ("hand_over", "incident"): _("%(who)s handed over incident %(what)s"),
+    ("note", "incident"): _("%(who)s wrote a note on incident %(what)s"),
+    ("mute", "incident"): _("%(who)s muted incident %(what)s"),
+    ("unmute", "incident"): _("%(who)s lets incident %(what)s be told again"),
     ("change", "person"): _("%(who)s changed their own settings"),
+    ("export", "history"): _("%(who)s exported the history of %(what)s"),
 }
 NOUNS: dict[str, Promise] = {
     "team": _("team"),
@@ -78,10 +84,12 @@ NOUNS: dict[str, Promise] = {
     "profile": _("profile"),
     "lane": _("lane"),
     "bundle": _("bundle"),
+    "history": _("history"),
     "host": _("host"),
     "host_key": _("host key"),
     "ssh_key": _("key of a host"),
     "recipe": _("recipe"),
+    "incident": _("incident"),
     "maintenance": _("maintenance"),
     "report_schedule": _("schedule of reports"),
     "channel": _("channel"),
@@ -90,7 +98,6 @@ NOUNS: dict[str, Promise] = {
     "member": _("member"),
 }
 
-    ("export", "history"): _("%(who)s exported the history of %(what)s"),
 
 def headline(overview: Overview) -> str:
     """Say what is true of the team's lanes now, the worst thing first."""
@@ -99,7 +106,6 @@ def headline(overview: Overview) -> str:
         return gettext("No lane is checked yet")
     if counts["down"]:
         return _down(counts["down"], overview.causes_down)
-    "history": _("history"),
     if counts["degraded"]:
         n = counts["degraded"]
         return _counted(ngettext("One lane is degraded", "%(count)s lanes are degraded", n), n)
@@ -174,9 +180,12 @@ def pips_sentence(pips: tuple[str, ...]) -> str:
 
 
 def failure_mark(lane: LaneNow) -> str:
-    """Say "1 of 2 failures" while a failure is not yet confirmed, or that a recovery is not; else nothing."""
+    """Say "1 of 2 failures" while a failure is not yet confirmed, that the state changes too often, or that a
+    recovery is not confirmed; else nothing."""
     if lane.state != "down" and 0 < lane.failures < lane.failures_needed:
         return gettext("%(n)d of %(needed)d failures") % {"n": lane.failures, "needed": lane.failures_needed}
+    if lane.flapping:
+        return pgettext("mark beside a state", "flapping")
     if lane.recovering:
         return gettext("recovering")
     return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from django import forms
@@ -51,6 +52,8 @@ def page(
         # Asked only where a control is missing and the page names who has it.
         "leads": lambda: access.helpers_of(member, Role.LEAD),
         "engineers": lambda: access.helpers_of(member, Role.ENGINEER),
+        # Drawn twice, for wide and narrow screens, and not at all in the part that refreshes itself.
+        "incidents_open": cache(lambda: history.open_incidents(member.team)),
     }
     if "sweep" not in context:
         frame["sweep"] = history.sweep(now)

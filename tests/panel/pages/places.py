@@ -6,20 +6,20 @@ from typing import Any
 
 from django.urls import reverse
 
-from panel.models import Channel, Endpoint, Host, Membership, Report, ReportSchedule, Route, Run
+from panel.models import Channel, Endpoint, Host, Incident, Membership, Report, ReportSchedule, Route, Run
 from tests.panel.pages.scene import Scene
 
 FOR_VIEWERS = (
     "overview", "profiles", "profile", "versions", "run", "endpoints", "endpoint", "keys", "activity",
     "members", "settings", "hosts", "host", "compare", "maintenance", "reports", "report", "report_preview",
-    "report_schedules",
+    "report_schedules", "incidents", "incident",
 )  # fmt: skip
 FOR_ENGINEERS = ("profile_export", "dry_run")
 FOR_LEADS = (
     "profile_new", "profile_edit", "profile_delete", "endpoint_new", "endpoint_edit", "endpoint_delete",
     "key_add", "key_destroy", "member_edit", "host_new", "host_edit", "host_delete", "host_key", "recipe",
-    "lane_pause",
     "channels", "channel_new", "channel", "channel_edit", "channel_delete", "route_new", "route_edit",
+    "lane_pause",
     "report_schedule",
 )  # fmt: skip
 OF_TEAMS = FOR_VIEWERS + FOR_ENGINEERS + FOR_LEADS
@@ -28,7 +28,7 @@ FOR_NOBODY = ("account_login", "account_signup", "account_inactive")
 OF_THE_TEAM = (
     "overview", "profiles", "endpoints", "keys", "activity", "members", "settings", "profile_new",
     "endpoint_new", "hosts", "host_new", "channels", "channel_new", "route_new",
-    "reports", "report_preview", "report_schedules",
+    "reports", "report_preview", "report_schedules", "incidents",
 )  # fmt: skip
 OF_REPORTS: dict[str, Any] = {"report": Report, "report_schedule": ReportSchedule}
 OF_CHANNELS = ("channel", "channel_edit", "channel_delete")
@@ -48,6 +48,8 @@ def address(name: str, atlas: Scene) -> str:
         return reverse(name, args=[atlas.slug, OF_REPORTS[name].objects.get().code])
     if name in OF_CHANNELS:
         return reverse(name, args=[atlas.slug, Channel.objects.get(name="oncall").code])
+    if name == "incident":
+        return reverse(name, args=[atlas.slug, Incident.objects.get(worst="down").number])
     if name == "route_edit":
         return reverse(name, args=[atlas.slug, Route.objects.get(channel__name="oncall").code])
     if name in OF_HOSTS:

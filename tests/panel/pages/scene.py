@@ -9,10 +9,12 @@ from typing import Any
 
 from checks.outcome import Certificate, Evidence, Outcome, Rung, Status, Step, Timings
 from checks.reason import Reason
-from panel import ledger, rollups
+from panel import incidents, ledger, rollups
 from panel.actions import audit
+from panel.actions import incidents as deeds
 from panel.models import (
     Check,
+    Incident,
     Lane,
     LaneHour,
     Membership,
@@ -92,6 +94,7 @@ def scene(now: datetime = NOW, days: int = 2) -> Scene:
     with_audit(people["lead"], grpo)
     with_hosts(people["lead"], grpo, now)
     with_channels(team, now)
+    with_incident(people["engineer"], people["lead"], now)
     make.report_schedule(team, next_at=now + timedelta(days=1))
     make.report(team, now, kind="day")
     ledger.beat("tick", now - timedelta(seconds=1))
@@ -126,6 +129,17 @@ def with_channels(team: Team, now: datetime) -> None:
     told.route(failed, after_min=15)
     told.queued(failed, state="dead", failure="unclear", made_at=now - timedelta(hours=1), attempts=1)
     told.channel(team, "mail", name="leads", settings={"to": ["lin@team.example"]}, language="zh-hans")
+
+
+def with_incident(engineer: Membership, lead: Membership, now: datetime) -> None:
+    """The incident of the lanes that are down: taken, noted, handed over, told."""
+    incidents.follow(now)
+    row = Incident.objects.get(worst="down")
+    deeds.take(actor=engineer, incident=row)
+    deeds.note(actor=engineer, incident=row, text=f"The relay says so too. {HOSTILE}")
+    deeds.hand_over(actor=engineer, incident=row, to=lead)
+    say = {"channel": "oncall", "kind": "opened"}
+    row.entries.create(at=now, kind="told", say=say)
 
 
 def with_hosts(lead: Membership, profile: Profile, now: datetime) -> None:
@@ -221,7 +235,10 @@ def _live(stories: list[tuple[Profile, str, str]], now: datetime, days: int) -> 
     LaneHour.objects.bulk_create([hour for check, _ in lanes for hour in hours(check.lane, now, days)])
     for number in range(5):
         at = now - timedelta(minutes=2 * (5 - number), seconds=-90)
-        runs = {make.run(check, at).pk: (check.lane.kind, letters[number]) for check, letters in lanes}
+        runs = {
+            make.run(check, at, key_number=1).pk: (check.lane.kind, letters[number])
+            for check, letters in lanes
+        }
         started = ledger.start(list(runs), at)
         ledger.close_many(
             [(run, outcome(run, *runs[run.pk], at)) for run in started], at + timedelta(seconds=1)

@@ -232,9 +232,9 @@ def test_the_overview_costs_the_same_queries_for_one_profile_and_for_many(
     team = make.team()
     for _ in range(profiles):
         live(make.check(team), "od")
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         cold: Overview = history.overview(team, SOON)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         assert history.overview(team, SOON) == cold
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         history.newest_change(team, SOON)
