@@ -12,12 +12,14 @@ from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 
 from panel import ledger, timetable
 from panel.models import Check, Host, HostReading, LaneState, Run
 
 BROKEN_AGAIN = timedelta(minutes=15)
+# Few schedules have slots so far apart that this far ahead is not worth another look.
+FAR = timedelta(days=2)
 PAUSE_FIELDS = ("paused_at", "paused_by", "paused_until", "pause_reason", "next_run_at")
 
 
@@ -48,6 +50,22 @@ def go_on(check: Check, now: datetime) -> None:
     check.paused_at = check.paused_by = check.paused_until = None
     check.pause_reason = ""
     check.next_run_at = first_slot(check, now) if check.lane.in_use else None
+
+
+@transaction.atomic
+def come_back(now: datetime, *, limit: int = 500) -> None:
+    """Give checks another next slot whose own lies further off than their schedule says: the clock was ahead,
+    and has been set back. What ran meanwhile keeps its slots, and is not run again."""
+    hourly = Q(cron="", quiet_from=None, interval_s__lte=3600, next_run_at__gt=now + timedelta(hours=2))
+    rows = Check.objects.select_for_update(skip_locked=True).filter(next_run_at__gt=now)
+    far = list(rows.filter(hourly | Q(next_run_at__gt=now + FAR)).order_by("-next_run_at")[:limit])
+    moved = []
+    for check in far:
+        slot = next_slot(check, now)
+        if check.next_run_at is not None and slot < check.next_run_at:
+            check.next_run_at = slot
+            moved.append(check)
+    Check.objects.bulk_update(moved, ["next_run_at"])
 
 
 def next_reading(host: Host, after: datetime) -> datetime:
@@ -94,6 +112,21 @@ def claim_due(now: datetime, *, limit: int = 500) -> list[Run]:
     for step, pks in moves.items():  # one step for all checks of an interval, unless some fell behind
         Check.objects.filter(pk__in=pks).update(next_run_at=F("next_run_at") + step)
     return ledger.open_slots(openings, now=now)
+
+
+@transaction.atomic
+def set_back(now: datetime) -> None:
+    """Let checks and readings that wait for a time far off come when they should, because the clock was set
+    back."""
+    ledger.set_back(now)
+    checks = list(Check.objects.select_for_update(of=("self",)).filter(next_run_at__gt=now))
+    for check in checks:
+        check.next_run_at = timetable.next_slot(check, now)
+    Check.objects.bulk_update(checks, ["next_run_at"], batch_size=500)
+    hosts = list(Host.objects.select_for_update(of=("self",)).filter(next_reading_at__gt=now))
+    for host in hosts:
+        host.next_reading_at = next_reading(host, now)
+    Host.objects.bulk_update(hosts, ["next_reading_at"])
 
 
 def upper_due(check: Check, now: datetime) -> bool:

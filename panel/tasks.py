@@ -33,6 +33,8 @@ SCHEDULED, ASKED_FOR = 5, 1  # a small number goes first
 def tick() -> None:
     """Sweep: settle what is overdue, open what is due, ring for both. Two at once do no harm."""
     now = timezone.now()
+    if ledger.was_set_back(now):
+        schedule.set_back(now)
     with transaction.atomic():
         runs = ledger.miss_overdue(now) + schedule.claim_due(now)
         transaction.on_commit(partial(send, runs))
@@ -53,11 +55,12 @@ def tick() -> None:
 
 @shared_task
 def keep_time() -> None:
-    """Let pauses end, and maintenance begin and end; call lanes unknown that nothing was heard of. Two at once
-    do no harm."""
+    """Let pauses end, and maintenance begin and end; call lanes unknown that nothing was heard of; follow a
+    clock that was set back. Two at once do no harm."""
     now = timezone.now()
     with transaction.atomic():
         schedule.resume_due(now)
+        schedule.come_back(now)
         maintenance.keep(now)
         ledger.call_unknown(now)
 

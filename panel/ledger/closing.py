@@ -89,7 +89,7 @@ def _write(closed: list[_Closed], now: datetime) -> None:
     lane_states = lock_states(lanes)
     passes_before = {lane: state.last_pass_id for lane, state in lane_states.items()}
     book = HourBook(lanes, {hour_of(each.at) for each in closed})
-    transitions = _judge(closed, lane_states, book)
+    transitions = _judge(closed, lane_states, book, now)
     update_rows([each.run for each in closed], RUN_FIELDS)
     update_rows(list(lane_states.values()), STATE_FIELDS)
     book.save()
@@ -102,12 +102,14 @@ def _write(closed: list[_Closed], now: datetime) -> None:
     _drop_steps([old for old in passes_before.values() if old and old not in newest_passes])
 
 
-def _judge(closed: list[_Closed], lane_states: dict[int, LaneState], book: HourBook) -> list[Transition]:
+def _judge(
+    closed: list[_Closed], lane_states: dict[int, LaneState], book: HourBook, now: datetime
+) -> list[Transition]:
     transitions = []
     for each in closed:
         state = lane_states[each.lane]
         states.spend(state, each.run.tokens, each.at)
-        newest = state.evidence_at is None or each.at >= state.evidence_at
+        newest = state.evidence_at is None or not each.at < state.evidence_at <= now  # no clock was ahead
         changed = states.advance(state, each.run, each.outcome, each.at) if newest else None
         expected = states.maintained(state, each.at)
         book.count(each.lane, each.run, each.at, MAINTENANCE if expected else state.state if newest else "")

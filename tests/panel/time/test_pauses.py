@@ -126,6 +126,25 @@ def test_a_clock_that_jumps_an_hour_loses_no_slot_and_doubles_none(jump: timedel
     assert slots[-1] > NOON + jump + 140 * MINUTE
 
 
+def test_a_clock_that_was_years_ahead_for_a_minute_stops_nothing() -> None:
+    check = on_schedule()
+    lived(check, NOON + 5 * MINUTE)
+    lived(check, NOON + timedelta(days=700), failed)
+    schedule.come_back(NOON + 10 * MINUTE)
+    check.refresh_from_db()
+    assert check.next_run_at == schedule.next_slot(check, NOON + 10 * MINUTE)
+    lived(check, NOON + 16 * MINUTE)
+    assert (state_of(check).status, state_of(check).evidence_at.year) == ("ok", NOON.year)
+
+
+def test_a_schedule_that_comes_once_a_month_is_not_brought_forward() -> None:
+    check = on_schedule(cron="0 0 1 * *")
+    slot = check.next_run_at
+    schedule.come_back(NOON - timedelta(days=25))
+    check.refresh_from_db()
+    assert check.next_run_at == slot
+
+
 def test_the_hour_that_comes_twice_is_checked_twice_and_no_slot_is_doubled() -> None:
     night = datetime(2026, 10, 24, 23, tzinfo=UTC)
     check = make.check(cron="*/15 * * * *", zone="Europe/Berlin")
