@@ -40,7 +40,12 @@ class Colleague(forms.ModelChoiceField):  # type: ignore[type-arg]  # not generi
 class HandOverForm(forms.Form):
     """Who is to have the incident."""
 
-    to = Colleague(label=_("Hand over to"), queryset=Membership.objects.none(), to_field_name="code")
+    to = Colleague(
+        label=_("Hand over to"),
+        queryset=Membership.objects.none(),
+        to_field_name="code",
+        empty_label=_("choose a colleague"),
+    )
 
     def __init__(self, *args: Any, takers: QuerySet[Membership], **options: Any) -> None:
         super().__init__(*args, **options)
