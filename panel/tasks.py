@@ -62,6 +62,7 @@ def keep_time() -> None:
         schedule.resume_due(now)
         schedule.come_back(now)
         maintenance.keep(now)
+        ledger.mark_stopped(now)
         ledger.call_unknown(now)
 
 

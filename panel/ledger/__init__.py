@@ -21,7 +21,7 @@ from panel.ledger.readings import (
     start_reading,
     tell_offered,
 )
-from panel.ledger.upkeep import keep_maintained
+from panel.ledger.upkeep import keep_maintained, mark_stopped
 
 __all__ = [
     "HOLD_S",
@@ -39,6 +39,7 @@ __all__ = [
     "forget_host_key",
     "hold",
     "keep_maintained",
+    "mark_stopped",
     "miss_overdue",
     "miss_overdue_readings",
     "open_deep",

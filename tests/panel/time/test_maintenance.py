@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 import time_machine
 
-from panel import history, maintenance
+from panel import history, ledger, maintenance
 from panel.actions import Refused
 from panel.actions import maintenance as deeds
 from panel.actions.maintenance import MaintenanceDraft
@@ -146,6 +146,24 @@ def test_what_has_no_reason_no_end_or_never_comes_is_refused(lead: Membership, f
 def test_another_teams_lane_is_no_scope(lead: Membership) -> None:
     with pytest.raises(Refused):
         planned(lead, lane=make.check().lane)
+
+
+def test_the_past_shows_what_was_stopped_though_nothing_ran(lead: Membership) -> None:
+    resting, paused, untouched = make.check(lead.team), make.check(paused_at=NOON), make.check()
+    planned(lead)
+    for late in (0, 1, 31):
+        ledger.mark_stopped(NOON + late * MINUTE)
+    halves = {row.lane_id: (row.worst_first, row.worst_second) for row in LaneHour.objects.all()}
+    assert halves[resting.lane_id] == ("maintenance", "maintenance")
+    assert halves[paused.lane_id] == ("paused", "paused")
+    assert untouched.lane_id not in halves
+
+
+def test_a_half_hour_that_has_its_word_is_not_marked_again(lead, django_assert_num_queries) -> None:
+    make.check(paused_at=NOON)
+    ledger.mark_stopped(NOON)
+    with django_assert_num_queries(2):
+        ledger.mark_stopped(NOON + MINUTE)
 
 
 def test_a_sweep_without_maintenance_asks_two_queries(lead: Membership, django_assert_num_queries) -> None:
