@@ -25,8 +25,13 @@ CHANGES: Final = (Notice.Kind.OPENED, Notice.Kind.CHANGED)
 def plan(incident: Incident, kind: str, at: datetime) -> None:
     """Plan the notices on one change of an incident, by the team's routes: "opened", "changed" or
     "recovered". Escalations are planned with the opening, for later. Asked twice it changes nothing."""
-    said = facts.of_incident(incident, at)
     due = _told_before(incident, at) if kind == Notice.Kind.RECOVERED else _by_routes(incident, kind, at)
+    if not due:
+        return
+    said = facts.of_incident(incident, at)
+    if kind == Notice.Kind.CHANGED:
+        waiting = _told_with_what_waits(incident, said)
+        due = [line for line in due if line[0] not in waiting or line[1] != kind]
     number = 0 if kind == Notice.Kind.OPENED else int(at.timestamp() * 1000)
     _write(
         _notice(
@@ -58,8 +63,8 @@ def plan_watchdog(key: str, said: dict[str, Any], at: datetime) -> None:
 
 def plan_test(channel: Channel, at: datetime, asked_by: int) -> Notice:
     """Plan a test message and return it."""
-    notice = _notice(channel.pk, Notice.Kind.TEST, f"test:{int(at.timestamp() * 1000)}", at, at, {})
-    notice.asked_by_id = asked_by
+    notice = _notice(channel.pk, Notice.Kind.TEST, "", at, at, {})
+    notice.key, notice.asked_by_id = f"test:{notice.code}", asked_by
     notice.save()
     return notice
 
@@ -124,6 +129,18 @@ def _line(route: Route, incident: Incident, kind: str, due: datetime) -> _Due:
         when,
         {"after_min": route.after_min},
     )
+
+
+def _told_with_what_waits(incident: Incident, said: dict[str, Any]) -> set[int]:
+    """Let the notices of the incident that still wait say how it is now; return the channels that hear of the
+    change so. A burst of changes is then one message."""
+    waiting = Notice.objects.filter(incident=incident, state=Notice.State.QUEUED, attempts=0)
+    told = set()
+    for notice in waiting.filter(kind__in=(*CHANGES, Notice.Kind.ESCALATED)):
+        fresh = said | {name: notice.data[name] for name in ("after_min",) if name in notice.data}
+        if waiting.filter(pk=notice.pk).update(data=fresh) and notice.kind in CHANGES:
+            told.add(notice.channel_id)
+    return told
 
 
 def _told_before(incident: Incident, at: datetime) -> list[_Due]:

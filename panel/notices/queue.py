@@ -20,6 +20,7 @@ from panel.notices.senders import IDEMPOTENT, PACE_S
 BACKOFF: Final = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 3_600))
 LEASE: Final = timedelta(seconds=120)  # twice the longest that a batch takes: 15 s each, eight at once
 AT_ONCE: Final = 20
+IN_ORDER: Final = timedelta(seconds=10)
 LOOKED_AT: Final = 200
 KEPT: Final = timedelta(days=90)
 PRUNED_AT_ONCE: Final = 2_000
@@ -103,10 +104,9 @@ def _take(notice: Notice, now: datetime) -> bool:
     if trouble := needless(notice):
         Notice.objects.filter(pk=notice.pk).update(state=Notice.State.DROPPED, failure=trouble)
         return False
-    if until := held_until(notice, now):
+    until = held_until(notice, now) or (now + IN_ORDER if follows_open(notice) else None)
+    if until is not None:
         Notice.objects.filter(pk=notice.pk).update(due_at=until)
-        return False
-    if follows_open(notice):
         return False
     notice.state, notice.lease_until = Notice.State.SENDING, now + LEASE
     notice.attempts += 1

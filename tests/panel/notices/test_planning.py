@@ -86,6 +86,39 @@ def test_a_change_does_not_plan_an_escalation_twice() -> None:
     assert len(planned()) == 1
 
 
+def test_a_change_before_the_opening_was_sent_is_told_with_it() -> None:
+    team = make.team()
+    route(channel(team))
+    one = incident(team)
+    notices.plan(one, "opened", NOW)
+    one.worst = "unknown"
+    one.save()
+    notices.plan(one, "changed", NOW + timedelta(seconds=1))
+    notice = Notice.objects.get()
+    assert (notice.kind, notice.data["state"]) == ("opened", "unknown")
+
+
+def test_a_change_after_the_opening_was_sent_is_a_message_of_its_own() -> None:
+    team = make.team()
+    route(channel(team))
+    one = incident(team)
+    notices.plan(one, "opened", NOW)
+    Notice.objects.update(state="sent", attempts=1)
+    notices.plan(one, "changed", NOW + timedelta(minutes=1))
+    assert [kind for _, kind, _ in planned()] == ["opened", "changed"]
+
+
+def test_an_escalation_that_waits_says_how_it_is_when_its_time_comes() -> None:
+    team = make.team()
+    route(channel(team), after_min=15)
+    one = incident(team)
+    notices.plan(one, "opened", NOW)
+    one.worst = "degraded"
+    notices.plan(one, "changed", NOW + timedelta(minutes=1))
+    said = Notice.objects.get().data
+    assert (said["after_min"], said["state"]) == (15, "degraded")
+
+
 def test_a_recovery_goes_where_the_incident_went() -> None:
     team = make.team()
     route(channel(team, name="told"))

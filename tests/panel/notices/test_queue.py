@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 
 import pytest
+from django.db import connection
 
 from panel import notices
 from panel.models import Channel, IncidentEntry, Notice
@@ -205,3 +207,23 @@ def test_a_test_message_is_tried_once() -> None:
     notices.plan_test(row, NOW, make.user().pk)
     end(take(), Result(Trouble.SERVER_FAULT))
     assert state() == ("dead", "server_fault")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_that_start_at_once_each_notice_is_taken_by_one() -> None:
+    team = make.team()
+    for _ in range(12):
+        row = channel(team)
+        queued(row, due_at=NOW)
+        queued(row, due_at=NOW)
+    with ThreadPoolExecutor(4) as threads:
+        rounds = list(threads.map(lambda _: _taken_once(), range(4)))
+    taken = [pk for each in rounds for pk in each]
+    assert len(taken) == len(set(taken)) == 12
+
+
+def _taken_once() -> list[int]:
+    try:
+        return [notice.pk for notice in notices.start(NOW)]
+    finally:
+        connection.close()

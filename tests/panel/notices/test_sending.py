@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from panel import tasks
+from panel import notices, tasks
 from panel.models import Channel, Notice
 from panel.notices import posting, sentence
 from tests import make
@@ -204,6 +204,25 @@ def test_without_a_mail_server_a_mail_says_so(settings: Any) -> None:
     settings.EMAIL_HOST = ""
     notice = sent(channel(make.team(), "mail", settings=TO))
     assert (notice.state, notice.failure) == ("queued", "no_mail")
+
+
+@pytest.mark.parametrize("kind", ["dingtalk", "wecom", "slack", "telegram", "webhook"])
+def test_a_report_arrives_in_a_chat(kind: str) -> None:
+    with serving(answering(200, YES.get(kind))) as server:
+        row = at(server.port, kind)
+        notices.plan_report(make.report(row.team), [row], datetime.now(UTC))
+        tasks.send_notices()
+    assert Notice.objects.get().state == "sent"
+    assert len(server.seen[0].partition(b"\r\n\r\n")[2]) > 200
+
+
+def test_a_report_arrives_as_mail(smtp: Any) -> None:
+    with mailbox() as box:
+        smtp(box.port)
+        row = channel(make.team(), "mail", settings=TO)
+        notices.plan_report(make.report(row.team), [row], datetime.now(UTC))
+        tasks.send_notices()
+    assert [part.get_content_type() for part in box.letters[0].iter_parts()] == ["text/plain", "text/html"]
 
 
 def test_the_tick_rings_for_what_is_due_and_settles_what_was_lost() -> None:
