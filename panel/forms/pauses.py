@@ -61,16 +61,18 @@ class MaintenanceForm(forms.Form):
     scope = forms.ChoiceField(label=_("Of what"))
     reason = ReasonField(help_text=_("Such as: the relay moves to another cluster."))
     starts_at = MomentField(label=_("Starts"), required=False, help_text=_("Empty: now."))
-    ends_at = MomentField(
-        label=_("Ends"), help_text=_("Whatever fails until then is evidence, and no incident.")
-    )
+    ends_at = MomentField(label=_("Ends"), help_text=_("At most a year from its start."))
     cron = CronField(
         label=_("Comes again by cron"),
         help_text=_("Between start and end: minute, hour, day, month, weekday."),
     )
     zone = ZoneField(label=_("Time zone"), initial="UTC", help_text=_("Of the cron."))
     duration_min = forms.IntegerField(
-        label=_("Lasts each time, minutes"), required=False, min_value=1, max_value=7 * 24 * 60
+        label=_("Minutes each time"),
+        required=False,
+        min_value=1,
+        max_value=7 * 24 * 60,
+        help_text=_("With a cron alone."),
     )
 
     def __init__(self, *args: Any, profile: Profile, **options: Any) -> None:

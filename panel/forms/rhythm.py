@@ -61,6 +61,15 @@ class ClockField(forms.TimeField):
         super().__init__(required=False, widget=clock, **options)
 
 
+class RetestField(forms.TypedChoiceField):
+    """A number of seconds out of a list; None where a form says nothing of it."""
+
+    marks_optional = False
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(coerce=int, required=False, empty_value=None, **options)
+
+
 class RhythmForm(forms.Form):
     """The fields of a rhythm. `interval_s` is declared by the form that uses them."""
 
@@ -70,10 +79,7 @@ class RhythmForm(forms.Form):
     zone = ZoneField(label=_("Time zone"), initial="UTC", help_text=_("Of the cron and the quiet hours."))
     quiet_from = ClockField(label=_("Quiet from"), help_text=_("Nothing runs, and nothing counts as missed."))
     quiet_to = ClockField(label=_("Quiet until"))
-    retest_s = forms.TypedChoiceField(
-        label=_("While it fails"), choices=RETEST_CHOICES, coerce=int, required=False, empty_value=None,
-        initial=deeds.DEFAULT_RETEST_S,
-    )  # fmt: skip
+    retest_s = RetestField(label=_("While it fails"), choices=RETEST_CHOICES, initial=deeds.DEFAULT_RETEST_S)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
