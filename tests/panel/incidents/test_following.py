@@ -95,6 +95,7 @@ def test_getting_worse_changes_the_incident_and_is_told(team) -> None:
     checks = lanes(team, 2, endpoint)
     live(checks[:1], 0, Reason.RATE_LIMITED)
     Incident.objects.update(worst="degraded")
+    Notice.objects.update(state="sent", attempts=1)
     live(checks[1:], 1, Reason.RATE_LIMITED)
     assert (open_ones(team)[0].worst, told()) == ("down", ["opened", "changed"])
 
