@@ -10,7 +10,7 @@ from panel.ledger.leftovers import claim_leftovers, settle_leftover
 from panel.ledger.opening import SHALLOW, Opening, climbing_high, open_deep, open_manual, open_slots, start
 from panel.ledger.overdue import miss_overdue
 from panel.ledger.pruning import prune
-from panel.ledger.pulse import beat
+from panel.ledger.pulse import beat, was_set_back
 from panel.ledger.readings import (
     ReadingOpening,
     close_reading,
@@ -21,6 +21,7 @@ from panel.ledger.readings import (
     start_reading,
     tell_offered,
 )
+from panel.ledger.setback import set_back
 from panel.ledger.upkeep import keep_maintained, mark_stopped
 
 __all__ = [
@@ -49,10 +50,12 @@ __all__ = [
     "open_slots",
     "prune",
     "renew",
+    "set_back",
     "settle_leftover",
     "start",
     "start_deep",
     "start_reading",
     "tell_balance",
     "tell_offered",
+    "was_set_back",
 ]

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from panel.models import Pulse
 
 BEAT = timedelta(seconds=10)
+SET_BACK = timedelta(minutes=5)
+"""More than the clocks of two workers differ by."""
 
 
 def beat(name: str, now: datetime, *, every: timedelta = BEAT) -> bool:
@@ -19,3 +21,9 @@ def beat(name: str, now: datetime, *, every: timedelta = BEAT) -> bool:
         return False
     # Of two that come at once only one finds what it has read.
     return bool(Pulse.objects.filter(name=name, at=newest).update(at=now))
+
+
+def was_set_back(now: datetime) -> bool:
+    """Tell whether the last sweep lies ahead of `now`: the clock was set back since."""
+    newest = Pulse.objects.filter(name="tick").values_list("at", flat=True).first()
+    return newest is not None and newest > now + SET_BACK
