@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Final
 
+from checks.egress import keeping
 from checks.egress.faults import chain_of
 from checks.outcome import SUPPORTING_STEPS, Evidence, Failure, FailureKind, Outcome, Rung, Status, Step, Told
 from checks.probes import PROBES, PROMISES, Ask, Found
@@ -49,7 +50,8 @@ async def climb(
     passed_on = teller.pass_on if teller else None
     first = Ask(spec, begun + spec.deadline, now, spec.token_budget, passed_on, grounds)
     try:
-        steps, found = await _climbed(first, teller)
+        with keeping():
+            steps, found = await _climbed(first, teller)
     finally:
         await grounds.close()
         if teller is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from checks.egress.evidence import evidence_of
 from checks.egress.exchange import Carrier, Exchange, carried_by, exchange, reach
 from checks.egress.faults import EgressError
+from checks.egress.keeping import keeping
 from checks.egress.plain import open_socket
 from checks.egress.policy import Denial, judge
 from checks.egress.transport import Transport
@@ -19,6 +20,7 @@ __all__ = [
     "evidence_of",
     "exchange",
     "judge",
+    "keeping",
     "open_socket",
     "reach",
 ]

@@ -14,6 +14,7 @@ import httpx
 
 from checks.egress.dial import dial, look_at_certificate
 from checks.egress.faults import EgressError, translated
+from checks.egress.keeping import keep_or_drop, kept_or_dialled
 from checks.egress.progress import Progress
 from checks.egress.target import parse_url, target_of
 from checks.egress.wire import Conversation, decoded
@@ -91,9 +92,10 @@ async def exchange(
     content: bytes = b"",
     ca_file: str | None = None,
 ) -> Exchange:
-    """Send one request over a new connection and return what came of it; never raises but on
-    cancellation. `deadline` is in seconds and covers everything. No redirect is followed, no proxy used.
-    Under `carried_by` the carrier's machine asks, and its own rules say which addresses and proxies.
+    """Send one request over a new connection (or one that `keeping` kept, which carried nothing yet) and
+    return what came of it; never raises but on cancellation. `deadline` is in seconds and covers everything.
+    No redirect is followed, no proxy used. Under `carried_by` the carrier's machine asks, and its own rules
+    say which addresses and proxies.
     """
     sent = {**(headers or {}), **FIXED_HEADERS}
     if (carrier := _CARRIER.get()) is not None:
@@ -112,8 +114,8 @@ async def exchange(
 
 
 async def reach(url: str, *, policy: EgressPolicy, deadline: float, ca_file: str | None = None) -> Exchange:
-    """Resolve, connect and, for https, shake hands with the server of `url`, then hang up; never raises
-    but on cancellation. Under `carried_by` the carrier's machine does."""
+    """Resolve, connect and, for https, shake hands with the server of `url`, then hang up (under `keeping`:
+    keep the connection); never raises but on cancellation. Under `carried_by` the carrier's machine does."""
     if (carrier := _CARRIER.get()) is not None:
         return await carrier.carry("", url, deadline=deadline, headers={}, content=b"", ca_file=ca_file)
     progress = Progress()
@@ -122,7 +124,7 @@ async def reach(url: str, *, policy: EgressPolicy, deadline: float, ca_file: str
         with translated(lambda: progress.phase):
             target = progress.target = target_of(parse_url(url), ca_file)
             async with asyncio.timeout(deadline):
-                (await dial(target, policy, progress)).drop()
+                keep_or_drop(await dial(target, policy, progress), progress)
     except EgressError as error:
         return await _failed("", url, progress, error.failure, ends)
     return _concluded("", url, progress, b"", None)
@@ -136,7 +138,7 @@ async def converse(
     conversation = Conversation(request)
     target = progress.target = target_of(request.url, ca_file)
     async with asyncio.timeout(deadline):
-        line = await dial(target, policy, progress)
+        line = await kept_or_dialled(target, policy, progress)
         try:
             await conversation.run(line, progress)
         finally:

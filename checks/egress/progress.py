@@ -51,6 +51,12 @@ class Progress:
         finally:
             self._spent[phase] = (perf_counter() - begun) * 1000
 
+    def take_over(self, other: Progress) -> None:
+        """Note of a connection opened before how it came to be."""
+        self.addresses, self.address, self.peer = other.addresses, other.address, other.peer
+        self.certificate = other.certificate
+        self._spent |= other._spent
+
     @property
     def timings(self) -> Timings:
         """Milliseconds of each phase that happened."""

@@ -24,12 +24,13 @@ Behaviour = Callable[[socket.socket, bytes], None]
 
 @dataclass
 class LocalServer:
-    """A listening server; `seen` holds the requests."""
+    """A listening server; `seen` holds the requests, `connections` counts what was accepted."""
 
     port: int
     scheme: str = "http"
     host: str = "127.0.0.1"
     seen: list[bytes] = field(default_factory=list)
+    connections: int = 0
     stopped: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -86,6 +87,7 @@ def _accept(
             connection, _ = listener.accept()
         except OSError:
             return
+        server.connections += 1
         threading.Thread(target=serve_one, args=(connection,), daemon=True).start()
 
 
