@@ -10,7 +10,8 @@ shorter than a millisecond is in the first bucket, what is longer than half an h
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import lru_cache
 
 GROWTH = 1.2
 ERROR = math.sqrt(GROWTH) - 1
@@ -53,7 +54,8 @@ def quantile(histogram: int, q: float) -> float | None:
     return quantiles(histogram, (q,))[0]
 
 
-def quantiles(histogram: int, shares: Sequence[float]) -> list[float | None]:
+@lru_cache(maxsize=8192)  # a page shows the same bars again and again; only the last one changes
+def quantiles(histogram: int, shares: tuple[float, ...]) -> tuple[float | None, ...]:
     """Return the quantile of each share (in rising order); the histogram is taken apart once."""
     found: list[float | None] = []
     buckets = counts(histogram)
@@ -64,7 +66,7 @@ def quantiles(histogram: int, shares: Sequence[float]) -> list[float | None]:
             bucket += 1
             seen += buckets[bucket]
         found.append(float(GROWTH ** (bucket + 0.5)) if total else None)
-    return found
+    return tuple(found)
 
 
 def worst(states: Iterable[str]) -> str:

@@ -20,6 +20,7 @@ from panel.templatetags import bundles, clock, drawing, sentences, words
 from panel.templatetags.balances import balance_sentence
 from panel.templatetags.changes import what_changed
 from panel.templatetags.differences import differences
+from panel.templatetags.kept import kept
 from panel.templatetags.rungs import EMPTY_LADDER, rung_say
 from panel.templatetags.step_words import asked_plainly, contract_of, step_name
 from panel.templatetags.strips import axis_labels, strip_sentence, strip_spells
@@ -87,6 +88,7 @@ def theme(context: Mapping[str, object]) -> str:
 
 
 @register.simple_tag
+@kept
 def state(name: str, word: str = "") -> SafeString:
     """Return a state's icon beside its word; another word may stand in its place."""
     spin = "spin" if name == "running" else ""
@@ -107,15 +109,15 @@ def pips(lane: LaneNow) -> SafeString:
 @register.simple_tag
 def bars(strip: Strip, lane: LaneNow, large: bool = False) -> SafeString:
     """Return a lane's past as bars, read out as one sentence."""
-    if lane.state == "paused" and strip.first is None:
-        drawn = [drawing.Spell("paused", 0, len(strip.states) - 1)]
-    else:
-        drawn = strip_spells(strip)
-    label = gettext("%(profile)s, %(lane)s: %(past)s") % {
-        "profile": lane.profile_name,
-        "lane": words.lane_name(lane.kind, lane.generation),
-        "past": strip_sentence(strip),
-    }
+    paused = lane.state == "paused" and strip.first is None
+    return _bars(strip, lane.profile_name, words.lane_name(lane.kind, lane.generation), paused, large)
+
+
+@kept
+def _bars(strip: Strip, profile: str, lane: str, paused: bool, large: bool) -> SafeString:
+    drawn = [drawing.Spell("paused", 0, len(strip.states) - 1)] if paused else strip_spells(strip)
+    said = {"profile": profile, "lane": lane, "past": strip_sentence(strip)}
+    label = gettext("%(profile)s, %(lane)s: %(past)s") % said
     return drawing.bars(drawn, len(strip.states), label, large=large)
 
 
@@ -132,7 +134,8 @@ def phases(parts: Sequence[tuple[str, float]]) -> SafeString:
 
 
 @register.simple_tag
-def latency(points: Sequence[Point], limit_ms: int | None, lane: str) -> Plot:
+@kept
+def latency(points: tuple[Point, ...], limit_ms: int | None, lane: str) -> Plot:
     """Return the latency chart of the lane of this name with the labels of its lines."""
     highest = max((point.p95 or point.p50 or 0 for point in points), default=0)
     top = drawing.nice_top(highest, limit_ms)

@@ -15,6 +15,7 @@ from django.utils.translation import gettext, ngettext
 
 from panel.history import WORST_FIRST, Heat, HeatCell, LanePage, RunList, Strip
 from panel.templatetags import clock, words
+from panel.templatetags.kept import kept
 
 register = template.Library()
 
@@ -78,6 +79,7 @@ class HeatDrawn(NamedTuple):
 
 
 @register.simple_tag
+@kept
 def heat_map(heat: Heat, lane: str) -> HeatDrawn:
     """Return the heat map of the lane of this name: in each hour the failed part rises from the ground."""
     heads = [_head(label) for label in heat.labels]
