@@ -1,7 +1,7 @@
 """Pages: processor time a request, at a million runs, of the overview of 25 profiles and of a lane's 90 days.
 
-`python -m tests.bench.pages [--runs 1000000] [--requests 200]` starts a PostgreSQL, a Redis and the web server
-that `up` starts, makes the runs and, for all 90 days of all lanes, the hours and days of a run a minute (what
+`python -m tests.bench.pages [--runs 1000000] [--requests 200]` starts a PostgreSQL, a Redis and the web
+server that `up` starts, makes the runs and, for all 90 days of all lanes, the hours and days of a run a minute (what
 some 10,000,000 runs leave). It prints milliseconds a request, the database's share counted, beside what the
 details page of Healthchecks took on two quiet cores; that peer is not measured here. Then what the queries of
 strips and percentiles over 90 days take, first and warm, and what pruning a tenth of the runs takes.
@@ -197,7 +197,7 @@ def report(what: str, found: tuple[float, float, float, int], most: float) -> No
     total = web_ms + database_ms
     print(
         f"{what:24} {total:5.1f} CPU ms a request ({web_ms:.1f} web, {database_ms:.1f} database), median "
-        f"{wait_ms:.1f} ms, {size // 1000} kB; wanted {most:.1f}; {total / PEER_MS:.2f} of the peer's {PEER_MS}"
+        f"{wait_ms:.1f} ms, {size // 1000} kB; wanted {most:.1f}; {total / PEER_MS:.2f} of {PEER_MS}"
     )
 
 
