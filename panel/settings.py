@@ -166,7 +166,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: fixed lines need no file
 CELERY_BEAT_SCHEDULE = {
-    "tick": {"task": "panel.tasks.tick", "schedule": 2.0, "options": {"expires": 4.0, "priority": 0}},
+    "open_due": {"task": "panel.tasks.open_due", "schedule": 1.0, "options": {"expires": 2.0, "priority": 0}},
+    "tick": {"task": "panel.tasks.tick", "schedule": 4.0, "options": {"expires": 8.0, "priority": 0}},
     "keep_time": {
         "task": "panel.tasks.keep_time", "schedule": 10.0, "options": {"expires": 10.0, "priority": 2},
     },
