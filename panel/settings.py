@@ -98,6 +98,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "panel.middleware.PreferencesMiddleware",
+    "panel.middleware.FullDiskMiddleware",
 ]
 ROOT_URLCONF = "panel.urls"
 WSGI_APPLICATION = "panel.wsgi.application"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from panel.health.calls import call_home, call_is_due
+from panel.health.disk import is_full
 from panel.health.exposition import CONTENT_TYPE, metrics
 from panel.health.pulses import swept
 from panel.health.watchdog import Watch, look, quiet_for
@@ -12,6 +13,7 @@ __all__ = [
     "Watch",
     "call_home",
     "call_is_due",
+    "is_full",
     "look",
     "metrics",
     "quiet_for",
