@@ -1,10 +1,11 @@
 """Pages: processor time a request, at a million runs, of the overview of 25 profiles and of a lane's 90 days.
 
 `python -m tests.bench.pages [--runs 1000000] [--requests 200]` starts a PostgreSQL, a Redis and the web
-server that `up` starts, makes the runs and, for all 90 days of all lanes, the hours and days of a run a minute (what
-some 10,000,000 runs leave). It prints milliseconds a request, the database's share counted, beside what the
-details page of Healthchecks took on two quiet cores; that peer is not measured here. Then what the queries of
-strips and percentiles over 90 days take, first and warm, and what pruning a tenth of the runs takes.
+server that `up` starts, makes the runs and, for all 90 days of all lanes, the hours and days of a run a
+minute (what some 10,000,000 runs leave). It prints milliseconds a request, the database's share counted,
+beside what the details page of Healthchecks took on two quiet cores; that peer is not measured here. Then
+what the queries of strips and percentiles over 90 days take, first and warm, and what pruning a tenth of the
+runs takes.
 Nothing closes meanwhile, so what a process keeps of what it drew is found again. Only a quiet machine gives
 figures to compare.
 """
@@ -202,7 +203,7 @@ def report(what: str, found: tuple[float, float, float, int], most: float) -> No
 
 
 def time_queries(checks: list[Any]) -> None:
-    """What the queries of a profile's strips and percentiles take over 90 days: first of a process, and warm."""
+    """What the queries of a profile's strips and percentiles take over 90 days."""
     from django.db import connection
     from django.utils import timezone
 
