@@ -4,6 +4,8 @@
   const places = new Map();
   let focused = "";
 
+  // As the rest of the page writes it: "23 Nov".
+  const language = () => (document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang);
   const count = (strip) => strip.dataset.states.length;
   const begins = (strip, n) => new Date((Number(strip.dataset.start) + n * Number(strip.dataset.bar)) * 1000);
 
@@ -13,7 +15,7 @@
     const form = long
       ? { timeZone: "UTC", day: "numeric", month: "short" }
       : { timeZone: section.dataset.zone, day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
-    const time = new Intl.DateTimeFormat(document.documentElement.lang, form).format(begins(strip, n));
+    const time = new Intl.DateTimeFormat(language(), form).format(begins(strip, n));
     return `${time} · ${JSON.parse(section.dataset.words)[strip.dataset.states[n]]}`;
   }
 
