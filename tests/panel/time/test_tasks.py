@@ -52,6 +52,18 @@ def test_a_due_slot_becomes_a_message_with_nothing_but_ids(relay: Relay, tick) -
     assert KEY not in repr((message.headers, message.properties, message.body))
 
 
+def test_what_is_due_is_opened_between_two_sweeps(
+    relay: Relay, tick, django_capture_on_commit_callbacks
+) -> None:
+    check = due_check(relay)
+    for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            tasks.open_due()
+    tick()
+    (message,) = take()
+    assert message.payload[0] == [[check.runs.get().pk]]
+
+
 def test_a_run_goes_to_the_queue_of_its_place(relay: Relay, tick) -> None:
     due_check(relay, place="gpu-a12")
     tick()
