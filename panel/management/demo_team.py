@@ -21,7 +21,7 @@ from django.conf import settings
 
 from checks import Outcome, Reason, Rung, Status, Step
 from checks.spec import Masked
-from panel import incidents, ledger, reports
+from panel import incidents, ledger, reports, schedule
 from panel.actions import checks, endpoints, profiles, teams
 from panel.actions import reports as report_deeds
 from panel.actions.profiles import LaneDraft, ProfileDraft
@@ -194,6 +194,11 @@ def _play_past(team: Team, now: datetime) -> None:
             ]
         )
         ledger.close_many([(run, _played(run, slot, now, dice)) for run in runs], slot + timedelta(seconds=9))
+    for order in Check.objects.filter(
+        pk__in=[each.pk for each in orders], paused_at=None
+    ):  # played failures moved their slots
+        order.next_run_at = schedule.first_slot(order, now)
+        order.save(update_fields=["next_run_at"])
 
 
 def _played(run: Run, slot: datetime, now: datetime, dice: random.Random) -> Outcome:

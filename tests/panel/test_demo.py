@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from checks.simulator.__main__ import parser
-from panel import history, reports
+from panel import history, reports, schedule
 from panel.management.demo_team import SERVERS, make_team, read_or_make_plan
 from panel.models import Report, ReportSchedule, Run, Team
 
@@ -54,3 +54,10 @@ def test_a_report_of_the_last_whole_week_stands_in_the_archive(tmp_path: Path) -
     assert (body.begins, body.evidence) == ("2026-11-23T00:00:00+00:00", 1.0)
     assert "quota_exhausted" in {broke.reason for broke in body.broke}
     assert ReportSchedule.objects.get(team=team).next_at > NOW
+
+
+@pytest.mark.django_db
+def test_nothing_of_the_played_past_counts_as_slept_through(tmp_path: Path) -> None:
+    make_team(read_or_make_plan(tmp_path), "correct horse battery", NOW)
+    schedule.claim_due(NOW + timedelta(seconds=59))
+    assert not Run.objects.filter(state="missed").exists()
