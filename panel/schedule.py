@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from panel import ledger, timetable
-from panel.models import Check, Host, HostReading, LaneState, Run
+from panel.models import Check, Host, HostReading, Lane, LaneState, Run
 
 BROKEN_AGAIN = timedelta(minutes=15)
 # Few schedules have slots so far apart that this far ahead is not worth another look.
@@ -155,13 +155,19 @@ def _climbing_high(checks: list[Check]) -> set[int]:
 
 
 def _lock_due(now: datetime, limit: int) -> list[tuple[Check, datetime]]:
+    """Hold the checks that are due; their lanes come by key, since a join of all would read all that there is
+    each second, whatever is due."""
     rows = (
         Check.objects.select_for_update(skip_locked=True, of=("self",))
-        .select_related("lane__profile__recipe__host", "lane__now")
         .filter(next_run_at__lte=now, paused_at=None, lane__in_use=True)
         .order_by("next_run_at")[:limit]
     )
-    return [(check, check.next_run_at) for check in rows if check.next_run_at is not None]
+    due = [(check, check.next_run_at) for check in rows if check.next_run_at is not None]
+    loaded = Lane.objects.select_related("profile__recipe__host", "now")
+    lanes = loaded.in_bulk([check.lane_id for check, _ in due])
+    for check, _ in due:
+        check.lane = lanes[check.lane_id]
+    return due
 
 
 def _failing(check: Check) -> bool:
