@@ -12,8 +12,8 @@ from django.db import DatabaseError
 from psycopg.errors import DiskFull
 
 SAID: Final = (
-    "The disk is full, or takes no more: nothing can be written. What is saved stays whole; make room, and checks go on "
-    "by themselves."
+    "The disk is full, or takes no more: nothing can be written. What is saved stays whole; make room, and "
+    "checks go on by themselves."
 )
 # The second and third: the system refused to let the file, or the index of its log, grow.
 _FULL: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)

@@ -69,6 +69,9 @@ def test_a_bad_value_is_a_sentence_and_no_traceback(tmp_path: Path):
         (lambda name: variables.zone(name, default="UTC"), "../../etc/hunter2", "E015"),
         (lambda name: variables.master_keys(name, os.environ[name]), "k1:hunter2", "E016"),
         (variables.log_level, "LOUD", "E017"),
+        (variables.call_address, "switch.example/hunter2", "E020"),
+        (variables.call_address, "https://me:hunter2@switch.example/", "E020"),
+        (variables.token, "hunter2", "E021"),
     ],
 )
 def test_a_badly_written_variable_is_refused_with_its_number(monkeypatch, read, text, number):
