@@ -82,8 +82,9 @@ def _cpu(pids: dict[str, int]) -> dict[str, float]:
 
 
 def _report(window: Window, memory: float) -> None:
-    probes, theirs = window.asked.get("v1", 0), window.asked.get("peer", 0)
-    print(f"{probes} probes in {(window.ended - window.begun).total_seconds():.0f} s, CPU ms for each:")
+    probes, theirs = _stored(window), window.asked.get("peer", 0)
+    seconds, asked = (window.ended - window.begun).total_seconds(), window.asked.get("v1", 0)
+    print(f"{probes} probes stored in {seconds:.0f} s ({asked} requests came), CPU ms for each:")
     for part in ("worker", "database", "broker"):
         print(f"  {part:12} {window.cpu[part] * 1000 / probes:.3f}")
     ours = sum(window.cpu[part] for part in ("worker", "database", "broker")) * 1000 / probes
@@ -93,6 +94,13 @@ def _report(window: Window, memory: float) -> None:
         print(f"  {'peer':12} {peer:.3f}  Prometheus and blackbox_exporter, {theirs} probes")
         print(f"  {'ratio':12} {ours / peer:.2f}  (target: at most 1.0, then 0.6)")
     print(f"worker's memory at most: {memory:.0f} MiB (target: at most 200)")
+
+
+def _stored(window: Window) -> int:
+    from panel.models import Run
+
+    ended = Run.objects.filter(finished_at__gte=window.begun, finished_at__lt=window.ended)
+    return ended.filter(state=Run.State.DONE).count()
 
 
 def _report_slots(window: Window, checks: list[Any], interval_s: int) -> None:
