@@ -17,7 +17,7 @@ from panel.models import Host, HostReading, Lane, Recipe, Team
 from panel.timetable import STALE_AFTER
 
 READINGS_SHOWN = 30
-Lanes = Mapping[int, list[tuple[str, str, str]]]
+Lanes = Mapping[int, list[tuple[str, str, str, str]]]
 
 
 def hosts_page(team: Team, now: datetime) -> tuple[HostRow, ...]:
@@ -71,11 +71,11 @@ def _lanes_on(hosts: list[int]) -> Lanes:
     rows = (
         Lane.objects.filter(profile__recipe__host__in=hosts, in_use=True)
         .order_by("profile__name", "pk")
-        .values_list("profile__recipe__host", "profile__code", "profile__name", "kind")
+        .values_list("profile__recipe__host", "profile__code", "profile__name", "kind", "profile__generation")
     )
-    by_host: defaultdict[int, list[tuple[str, str, str]]] = defaultdict(list)
-    for host, code, name, kind in rows:
-        by_host[host].append((code, name, kind))
+    by_host: defaultdict[int, list[tuple[str, str, str, str]]] = defaultdict(list)
+    for host, code, name, kind, generation in rows:
+        by_host[host].append((code, name, kind, generation))
     return by_host
 
 

@@ -27,7 +27,7 @@ class HostRow:
     """One host as it is now. `facts` and `findings` are of the newest reading that brought some, at
     `read_at`; None, empty and None before the first. `stale` says that it is older than two intervals.
     `key_changed` says that the machine shows another host key than the accepted one. `lanes` holds
-    (profile's code, profile's name, kind) of the lanes in use that run there."""
+    (profile's code, profile's name, kind, generation) of the lanes in use that run there."""
 
     code: str
     name: str
@@ -46,7 +46,7 @@ class HostRow:
     paused: bool
     facts: HostFacts | None
     findings: tuple[HostFinding, ...]
-    lanes: tuple[tuple[str, str, str], ...]
+    lanes: tuple[tuple[str, str, str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
