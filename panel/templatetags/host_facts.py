@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from checks.hosts.facts import HostFacts, PythonFacts, Variable
 from checks.hosts.gpus import Driver, Gpu, Holder
+from checks.hosts.matrix import Clash, clashes
 from panel.templatetags import words
 from panel.templatetags.clock import THIN
 
@@ -147,6 +148,13 @@ def disk_name(role: str) -> str:
 def packages_of(python: PythonFacts) -> list[tuple[str, str]]:
     """Return what matters in a Python, by name."""
     return sorted(python.packages.items())
+
+
+@register.filter
+def clashes_of(python: PythonFacts, facts: HostFacts) -> list[Clash]:
+    """Return the versions of a Python that do not go with its Agent-Lightning; none without one."""
+    variables = {item.name: item.value for item in facts.environment if item.where != "session"}
+    return clashes(python.packages, "", python.version, variables)
 
 
 @register.filter

@@ -135,6 +135,19 @@ def test_the_teams_python_is_shown_with_its_packages_where_our_program_ran_in_th
     assert pythons(facts) == [team]
 
 
+def test_a_version_that_does_not_go_with_the_rest_is_marked_in_its_python(atlas: Scene, browse) -> None:
+    text = browse(atlas.viewer).get(page_of(atlas, "gpu-a12")).text
+    python = text[text.index('id="pythons"') : text.index('id="ports"')]
+    assert "verl 0.9.1" in python
+    assert "verl==0.8.0" in python
+
+
+def test_the_lanes_of_a_host_are_called_as_their_generation_calls_them(atlas: Scene, browse) -> None:
+    text = browse(atlas.viewer).get(address("hosts", atlas)).text
+    assert "grpo-prod, Gateway upstream" in text
+    assert "Trace replay" not in text
+
+
 def test_every_value_of_a_finding_has_a_word() -> None:
     source = inspect.getsource(inspect.getmodule(findings))
     said = re.findall(r"(?:say = |Finding\(Reason\.\w+, )\{([^}]*)\}", source)
