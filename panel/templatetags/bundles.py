@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+
+from panel.exports.problems import Problem
+from panel.templatetags.words import lane_name
 
 PROBLEMS: dict[str, Promise] = {
     "loopback_address": _("The address is this machine's own: the file works nowhere else."),
@@ -38,6 +42,14 @@ _MASK = "\u00b7" * 4
 def problem_sentence(code: str) -> str:
     """Say one problem of a bundle; a code without a sentence reads as itself."""
     return str(PROBLEMS.get(code, code))
+
+
+def by_problem(problems: Iterable[Problem], generation: str) -> list[tuple[str, list[str]]]:
+    """Return each code once, with the names of its lanes: a conflict of two lanes is one thing to mend."""
+    lanes: dict[str, list[str]] = {}
+    for problem in problems:
+        lanes.setdefault(problem.code, []).append(lane_name(problem.lane, generation))
+    return list(lanes.items())
 
 
 def coloured(text: str) -> SafeString:

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
 from panel import dictionary
+from panel.exports.problems import Problem
 from panel.history import LaneNow, Overview, Point, RungView, RunView, Strip
 from panel.templatetags import bundles, clock, drawing, sentences, words
 from panel.templatetags.balances import balance_sentence
@@ -271,9 +272,15 @@ def iso_time(value: datetime | None) -> str:
 
 
 @register.filter
-def problem_sentence(problem: object) -> str:
+def problem_sentence(code: str) -> str:
     """Say one problem of a bundle."""
-    return bundles.problem_sentence(str(getattr(problem, "code", problem)))
+    return bundles.problem_sentence(code)
+
+
+@register.filter
+def by_problem(problems: Sequence[Problem], generation: str) -> list[tuple[str, list[str]]]:
+    """Return each problem once, with the names of the lanes that have it."""
+    return bundles.by_problem(problems, generation)
 
 
 @register.filter

@@ -145,13 +145,13 @@ def test_a_profile_is_deleted_once_its_name_is_typed(atlas: Scene, browse, typed
     assert Profile.objects.filter(pk=atlas.down.pk).exists() is left
 
 
-def test_conflicts_between_lanes_are_listed_with_their_lanes(atlas: Scene, browse) -> None:
+def test_a_conflict_of_two_lanes_is_said_once_with_both_lanes(atlas: Scene, browse) -> None:
     other = make.endpoint(atlas.lead.team, "sk-test-0000111122223333", name="relay-spare")
     atlas.down.lanes.filter(kind="replay").update(endpoint=other)
     text = browse(atlas.viewer).get(address("profile", atlas)).text
     between = text[text.index('id="between"') : text.index('id="ladder"')]
-    assert between.count("Another lane calls the same host with another key.") == 2
-    assert "Gateway upstream" in between
+    assert between.count("Another lane calls the same host with another key.") == 1
+    assert "Agent inference, Gateway upstream" in between
 
 
 def test_lanes_without_conflict_have_no_such_list(browse) -> None:
