@@ -18,15 +18,17 @@ class Pattern(StrEnum):
     OUTAGES = "outages"
     SLOW = "slow"
     CALM = "calm"
+    CALM_WHERE_SEEN = "calm_where_seen"
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A pattern with its numbers: lanes in all, lanes still down, outages, lanes that were slow for a time,
-    and the longest outage in seconds."""
+    """A pattern with its numbers: lanes in all, lanes that were seen, lanes still down, outages, lanes that
+    were slow for a time, and the longest outage in seconds."""
 
     pattern: Pattern
     lanes: int
+    seen: int
     down: int
     outages: int
     slow: int
@@ -41,8 +43,11 @@ def headline(body: Body) -> Headline:
     outages = body.outages or was_down
     # What broke after the period is no news of it, and what recovered since is not still down.
     down = sum(lane.down_at_end and lane.state == "down" for lane in body.lanes)
+    seen = sum(lane.available is not None for lane in body.lanes)
     pattern = _pattern(body, down=down, outages=outages, slow=slow)
-    return Headline(pattern, len(body.lanes), down, outages, slow, body.longest_s)
+    if pattern is Pattern.CALM and seen < len(body.lanes):
+        pattern = Pattern.CALM_WHERE_SEEN  # what nobody looked at is not said to be well
+    return Headline(pattern, len(body.lanes), seen, down, outages, slow, body.longest_s)
 
 
 def _pattern(body: Body, *, down: int, outages: int, slow: int) -> Pattern:

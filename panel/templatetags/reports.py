@@ -42,7 +42,7 @@ def report_headline(body: Body) -> str:
 
 
 def _said(said: Headline) -> str:
-    values = {"lanes": said.lanes, "n": said.outages, "slow": said.slow, "down": said.down}
+    values = {"lanes": said.lanes, "seen": said.seen, "n": said.outages, "slow": said.slow, "down": said.down}
     longest = clock.span(timedelta(seconds=said.longest_s))
     return _SENTENCES[said.pattern](said) % (values | {"longest": longest})
 
@@ -86,6 +86,11 @@ _SENTENCES: dict[Pattern, Callable[[Headline], str]] = {
     ),
     Pattern.CALM: lambda said: ngettext(
         "the lane was OK throughout", "all %(lanes)d lanes were OK throughout", said.lanes
+    ),
+    Pattern.CALM_WHERE_SEEN: lambda said: ngettext(
+        "one lane was OK throughout, nothing was seen of the rest",
+        "%(seen)d lanes were OK throughout, nothing was seen of the rest",
+        said.seen,
     ),
 }
 

@@ -161,6 +161,16 @@ def test_the_headline_says_what_is_worst_and_still_true(state: str, keep: tuple[
     assert headline(week_of(here.team)).pattern is pattern
 
 
+def test_what_nobody_looked_at_is_not_said_to_be_well():
+    here = scene()
+    for lane in Lane.objects.all():
+        lane.transitions.exclude(after="ok").delete()
+    Incident.objects.all().delete()
+    make.profile(here.team, name="unseen", lanes=("agent",))
+    said = headline(week_of(here.team))
+    assert (said.pattern, said.seen) == (Pattern.CALM_WHERE_SEEN, said.lanes - 1)
+
+
 def test_a_lane_that_broke_after_the_week_is_no_news_of_the_week():
     here = scene()
     LaneState.objects.filter(lane__profile=here.profile, lane__kind="agent").update(state="down")
