@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Protocol
 
 from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from panel.exports.problems import Problem
 from panel.templatetags.words import lane_name
 
 PROBLEMS: dict[str, Promise] = {
@@ -37,6 +37,16 @@ PROBLEMS: dict[str, Promise] = {
 }
 _ASSIGNMENT = re.compile(r"(?P<before>(?:export\s+)?)(?P<name>[A-Za-z_]\w*)(?P<sign>\s*=\s*)(?P<value>.*)")
 _MASK = "\u00b7" * 4
+
+
+class Problem(Protocol):
+    """What is wrong with a lane, by its code."""
+
+    @property
+    def code(self) -> str: ...
+
+    @property
+    def lane(self) -> str: ...
 
 
 def problem_sentence(code: str) -> str:

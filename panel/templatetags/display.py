@@ -15,7 +15,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
 from panel import dictionary
-from panel.exports.problems import Problem
 from panel.history import LaneNow, Overview, Point, RungView, RunView, Strip
 from panel.templatetags import bundles, clock, drawing, sentences, words
 from panel.templatetags.balances import balance_sentence
@@ -54,6 +53,8 @@ register.filter("deed_details", sentences.deed_details)
 register.filter("balance_sentence", balance_sentence)
 register.filter("what_changed", what_changed)
 register.filter("coloured", bundles.coloured)
+register.filter("problem_sentence", bundles.problem_sentence)
+register.filter("by_problem", bundles.by_problem)
 register.simple_tag(clock.when, name="when")
 register.simple_tag(clock.at, name="at")
 register.simple_tag(clock.precise, name="precise")
@@ -269,18 +270,6 @@ def range_name(name: str) -> str:
 def iso_time(value: datetime | None) -> str:
     """Return a time with its offset, for texts that leave the page."""
     return clock.full(value) if value else "—"
-
-
-@register.filter
-def problem_sentence(code: str) -> str:
-    """Say one problem of a bundle."""
-    return bundles.problem_sentence(code)
-
-
-@register.filter
-def by_problem(problems: Sequence[Problem], generation: str) -> list[tuple[str, list[str]]]:
-    """Return each problem once, with the names of the lanes that have it."""
-    return bundles.by_problem(problems, generation)
 
 
 @register.filter
