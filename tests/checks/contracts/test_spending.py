@@ -55,4 +55,5 @@ def test_each_clause_bears_the_name_of_its_step(serve: Serve, lane: LaneKind) ->
 
 def test_what_supports_is_asked_by_the_channel_or_some_lane() -> None:
     names = {clause.__name__ for clauses in CONTRACTS.values() for clause in clauses}
-    assert names | {"models", "candidates", "wedge", "negative"} >= SUPPORTING_STEPS
+    names |= {"models", "candidates", "wedge", "negative"}  # of the channel
+    assert names | {"host", "environment", "proxies"} >= SUPPORTING_STEPS  # and of a host
