@@ -23,6 +23,7 @@ from checks.simulator import serve
 from panel import tasks
 from panel.models import Endpoint, Membership, Profile, Run
 from tests import make
+from tests.panel.notices import told
 from tests.panel.test_access_matrix import ROUTES
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -72,7 +73,12 @@ def pages(client: Client, profile: Profile) -> Iterator[tuple[str, str]]:
         "run": Run.objects.latest("pk").code,
         "colleague": Membership.objects.get().code,
         "host": make.host(profile.team).code,
+        "incident": str(make.incident(profile.team).number),
+        "report": make.report(profile.team).code,
+        "report_schedule": make.report_schedule(profile.team).code,
     }
+    channel = told.channel(profile.team, "webhook", secret=f"https://hooks.example/{CANARY}", sign=CANARY)
+    codes |= {"channel": channel.code, "route": told.route(channel).code}
     for name, (read, _, of) in ROUTES.items():
         if read is not None:
             kwargs = {"team": profile.team.slug} | ({"code": codes[of]} if of else {})

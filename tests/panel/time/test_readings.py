@@ -133,7 +133,7 @@ def test_the_page_of_hosts_costs_three_queries(django_assert_num_queries) -> Non
         read(host, told(findings=(FULL,)))
     with django_assert_num_queries(3):
         rows = history.hosts_page(team, NOON + HOUR)
-    assert [kind for _, _, kind in rows[0].lanes] == ["agent", "rollout"]
+    assert [kind for _, _, kind, _ in rows[0].lanes] == ["agent", "rollout"]
     assert (rows[0].stale, rows[0].paused, rows[0].findings[0].reason) == (False, False, "disk_nearly_full")
     assert rows[0].facts == HostFacts()
 
