@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from datetime import datetime
+from enum import Enum
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import quote, quote_plus
@@ -65,7 +65,6 @@ _UNSAFE: Final = {
     **{code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))},
     **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
 }
-_PLAIN: Final = frozenset({type(None), bool, int, float, datetime})
 
 
 class Redactor:
@@ -102,20 +101,19 @@ class Redactor:
 
     def value(self, value: Any) -> Any:
         """Return `value` with each string in it masked, through dataclasses, mappings and sequences."""
-        kind = type(value)
-        if kind is str:
+        kind: Any = type(value)
+        form = _form_of(kind)
+        if form is _Form.TEXT:
             return self.text(value)
-        if kind in _PLAIN:
+        if form is _Form.PLAIN:
             return value
-        if isinstance(value, Masked):
+        if form is _Form.SECRET:
             return MASK
-        if is_dataclass(value) and not isinstance(value, type):
+        if form is _Form.RECORD:
             return self._record(value)
-        if isinstance(value, Mapping):
+        if form is _Form.MAPPING:
             return {self.value(name): self.value(part) for name, part in value.items()}
-        if isinstance(value, (tuple, list)):
-            return type(value)(self.value(part) for part in value)
-        return value
+        return type(value)([self.value(part) for part in value])
 
     def _record(self, record: Any) -> Any:
         changed: dict[str, Any] = {}
@@ -137,6 +135,24 @@ def redact_evidence(evidence: Evidence, secrets: Iterable[Masked]) -> Evidence:
     """Return `evidence` with every field masked."""
     masked: Evidence = Redactor(secrets).value(evidence)
     return masked
+
+
+class _Form(Enum):
+    TEXT, PLAIN, SECRET, RECORD, MAPPING, SEQUENCE = range(6)
+
+
+@lru_cache(maxsize=256)
+def _form_of(kind: Any) -> _Form:
+    """How values of this class are masked: a walk meets the same few classes again and again."""
+    if kind is str:
+        return _Form.TEXT
+    if issubclass(kind, Masked):
+        return _Form.SECRET
+    if is_dataclass(kind):
+        return _Form.RECORD
+    if issubclass(kind, Mapping):
+        return _Form.MAPPING
+    return _Form.SEQUENCE if issubclass(kind, (tuple, list)) else _Form.PLAIN
 
 
 @lru_cache(maxsize=64)

@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, Protocol
 
-import httpx
-
 from checks.egress.dial import dial, look_at_certificate
 from checks.egress.faults import EgressError, translated
 from checks.egress.keeping import keep_or_drop, kept_or_dialled
 from checks.egress.progress import Progress
 from checks.egress.target import parse_url, target_of
-from checks.egress.wire import Conversation, decoded
+from checks.egress.wire import Conversation, Request, decoded, request_of
 from checks.outcome import Certificate, Failure, FailureKind, Phase, Timings
 from checks.spec import EgressPolicy
 
@@ -106,7 +104,7 @@ async def exchange(
     ends = monotonic() + deadline
     try:
         with translated(lambda: progress.phase):
-            request = httpx.Request(method, parse_url(url), headers=sent, content=content)
+            request = request_of(method, parse_url(url), sent, content)
             body = await converse(request, progress, policy, deadline, ca_file)
     except EgressError as error:
         return await _failed(method, url, progress, error.failure, ends)
@@ -131,7 +129,7 @@ async def reach(url: str, *, policy: EgressPolicy, deadline: float, ca_file: str
 
 
 async def converse(
-    request: httpx.Request, progress: Progress, policy: EgressPolicy, deadline: float, ca_file: str | None
+    request: Request, progress: Progress, policy: EgressPolicy, deadline: float, ca_file: str | None
 ) -> bytes:
     """Send `request`, fill `progress` and return the unpacked body. Raises what sockets, TLS and h11
     raise, untranslated."""

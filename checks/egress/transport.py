@@ -9,6 +9,7 @@ import httpx
 from checks.egress.exchange import FIXED_HEADERS, converse
 from checks.egress.faults import translated
 from checks.egress.progress import Progress
+from checks.egress.wire import Request
 from checks.spec import EgressPolicy
 
 _SPENT_HEADERS: Final = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
@@ -31,7 +32,8 @@ class Transport(httpx.AsyncBaseTransport):
         with translated(lambda: progress.phase):
             await request.aread()
             request.headers.update(FIXED_HEADERS)
-            body = await converse(request, progress, self._policy, self._deadline, self._ca_file)
+            sent = Request(request.method, request.url, request.headers.raw, request.content)
+            body = await converse(sent, progress, self._policy, self._deadline, self._ca_file)
         kept = [
             (name.encode(), value.encode("latin-1"))
             for name, value in progress.headers

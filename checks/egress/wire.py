@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import h11
@@ -22,9 +24,30 @@ MAX_PARTS: Final = 16_384  # a body in one-byte chunks costs time, not space
 MAX_ENCODINGS: Final = 2
 FIRST_BYTES: Final = 512
 
+_WITH_LENGTH: Final = frozenset({"POST", "PUT", "PATCH"})  # also of a body that is empty
 _HTTP: Final = b"HTTP/"
 _RAW_DEFLATE: Final = -15
 _ANY_ZLIB: Final = 47
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What goes out, its headers complete; `httpx.Request` costs as much to make as the answer to read."""
+
+    method: str
+    url: httpx.URL
+    headers: Sequence[tuple[bytes, bytes]] = field(repr=False)
+    content: bytes = field(repr=False)
+
+
+def request_of(method: str, url: httpx.URL, headers: Mapping[str, str], content: bytes) -> Request:
+    """Return the request with these headers, its host and its length. Raises UnicodeError for what is not
+    ASCII."""
+    sent = [(b"Host", url.netloc)] if url.host else []
+    sent += [(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()]
+    if content or method in _WITH_LENGTH:
+        sent.append((b"Content-Length", b"%d" % len(content)))
+    return Request(method, url, sent, content)
 
 
 class Conversation:
@@ -32,14 +55,13 @@ class Conversation:
 
     __slots__ = ("_connection", "_message")
 
-    def __init__(self, request: httpx.Request) -> None:
+    def __init__(self, request: Request) -> None:
         """Raises h11.LocalProtocolError for a request that cannot be written."""
         self._connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD_BYTES)
-        content = request.content
-        head = h11.Request(method=request.method, target=request.url.raw_path, headers=request.headers.raw)
+        head = h11.Request(method=request.method, target=request.url.raw_path, headers=list(request.headers))
         parts = [self._connection.send(head)]
-        if content:
-            parts.append(self._connection.send(h11.Data(data=content)))
+        if request.content:
+            parts.append(self._connection.send(h11.Data(data=request.content)))
         parts.append(self._connection.send(h11.EndOfMessage()))
         self._message = b"".join(part for part in parts if part)
 
