@@ -1,5 +1,6 @@
 """The rows of the panel: columns, constraints, indexes and tiny pure properties, nothing more."""
 
+from panel.models import lookups  # noqa: F401 - importing it registers them
 from panel.models.audit import AuditEvent, Download
 from panel.models.checks import (
     Check,
