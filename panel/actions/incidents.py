@@ -44,7 +44,7 @@ def note(*, actor: Membership, incident: Incident, text: str) -> None:
     """Write a note on the timeline, also after the end. It is plain text; the log of deeds keeps no copy."""
     said = text.replace("\x00", "").strip()
     if not said:
-        raise Refused(_("A note says something."), "text")
+        raise Refused(_("Write the note first."), "text")
     if len(said) > NOTE_CAP:
         raise Refused(_("A note has at most %(n)d characters.") % {"n": NOTE_CAP}, "text")
     _enter(actor, incident, Kind.NOTE, "note", text=said)

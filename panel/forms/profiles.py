@@ -26,10 +26,10 @@ INTERVAL_CHOICES = (
 
 
 HEIGHT_CHOICES = (
-    (2, _("to rung 2, the channel")),
-    (3, _("to rung 3, the SDK")),
-    (4, _("to rung 4, the agent")),
-    (5, _("to rung 5, the rollout dry run")),
+    (2, _("rung 2, the channel")),
+    (3, _("rung 3, the SDK")),
+    (4, _("rung 4, the agent")),
+    (5, _("rung 5, the rollout dry run")),
 )
 UPPER_INTERVALS = (900, 3600, 21_600, 86_400)
 UPPER_INTERVAL_CHOICES = (
@@ -169,7 +169,7 @@ class LaneForm(RhythmForm):
     )
     interval_s = forms.TypedChoiceField(label=_("Checked"), choices=INTERVAL_CHOICES, coerce=int, initial=300)
     top_rung = ChosenNumber(
-        label=_("Climbs"),
+        label=_("Climbs to"),
         choices=HEIGHT_CHOICES,
         initial=2,
         help_text=_("The upper rungs cost tokens and time: see the profile's recipe and dry run."),

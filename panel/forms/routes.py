@@ -50,7 +50,7 @@ class RouteForm(forms.Form):
         help_text=_("The worst that the incident came to. None chosen means all."),
     )
     after_min = forms.IntegerField(
-        label=_("After minutes"),
+        label=_("After, minutes"),
         min_value=0,
         max_value=MOST_MINUTES,
         initial=0,

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from panel.models.codes import new_code
 from panel.models.teams import Team, User
@@ -58,7 +59,7 @@ class KeyVersion(models.Model):
     class State(models.TextChoices):
         ACTIVE = "active", _("in use")
         RETIRED = "retired", _("retired")
-        DROPPED = "dropped", _("dropped")
+        DROPPED = "dropped", pgettext_lazy("a key", "dropped")
         DESTROYED = "destroyed", _("destroyed")
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="key_versions")

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from panel.models.codes import new_code
 from panel.models.incidents import Incident
@@ -101,7 +102,7 @@ class Notice(models.Model):
         SENDING = "sending", _("sending")
         SENT = "sent", _("sent")
         DEAD = "dead", _("given up")
-        DROPPED = "dropped", _("dropped")
+        DROPPED = "dropped", pgettext_lazy("a message", "dropped")
 
     code = models.CharField(max_length=12, unique=True, default=new_code, editable=False)
     channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="notices")

@@ -20,7 +20,7 @@ _SENTENCES: dict[str, Promise] = {
     Trouble.RATE_LIMITED: _("The server takes no more messages for a while."),
     Trouble.SERVER_FAULT: _("The server failed with status %(status)s."),
     Trouble.SAID_NO: _("The server answered 200 and refused the message with its code %(code)s."),
-    Trouble.ODD_ANSWER: _("The server answered 200, and not as this product answers."),
+    Trouble.ODD_ANSWER: _("The server answered 200, but not in the form of this product."),
     Trouble.UNCLEAR: _("The message left, and no answer came: it may have arrived."),
     Trouble.SEAL_BROKEN: _("The sealed secret of the channel does not open. Give it again."),
     Trouble.NO_MAIL: _("This instance has no mail server."),

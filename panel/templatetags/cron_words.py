@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.utils.dates import MONTHS, WEEKDAYS
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, npgettext
 
 from panel.templatetags.words import listed
 
@@ -59,14 +59,15 @@ def _every_minutes(minute: str) -> str:
     step = minute.removeprefix("*/")
     if step == minute or not step.isdecimal():
         return ""
-    return ngettext("every minute", "every %(n)d minutes", int(step)) % {"n": int(step)}
+    return npgettext("rhythm", "every minute", "every %(n)d minutes", int(step)) % {"n": int(step)}
 
 
 def _every_hours(minute: int, hour: str) -> str:
     step = 1 if hour == "*" else int(hour[2:]) if hour.startswith("*/") and hour[2:].isdecimal() else 0
     if not step:
         return ""
-    said = ngettext("every hour", "every %(n)d hours", step) % {"n": step}
+    counted = npgettext("rhythm", "every hour", "every %(n)d hours", step) % {"n": step}
+    said = gettext("every hour") if step == 1 else counted  # no count where a language would count one
     return gettext("%(often)s at minute %(minute)d") % {"often": said, "minute": minute} if minute else said
 
 

@@ -39,7 +39,7 @@ OF_PEOPLE: dict[str, Promise] = {
     "taken": _("%(who)s took it"),
     "handed": _("%(who)s handed it over to %(to)s"),
     "muted": _("%(who)s muted it until %(until)s"),
-    "unmuted": _("%(who)s lets it be told again"),
+    "unmuted": _("%(who)s has people notified again"),
     "told": _("Told %(channel)s"),
     "escalated": _("Escalated to %(channel)s"),
     "closed": _("Closed: no lane is broken any more"),

@@ -73,7 +73,7 @@ DEEDS: dict[tuple[str, str], Promise] = {
     ("hand_over", "incident"): _("%(who)s handed over incident %(what)s"),
     ("note", "incident"): _("%(who)s wrote a note on incident %(what)s"),
     ("mute", "incident"): _("%(who)s muted incident %(what)s"),
-    ("unmute", "incident"): _("%(who)s lets incident %(what)s be told again"),
+    ("unmute", "incident"): _("%(who)s has people notified of incident %(what)s again"),
     ("change", "person"): _("%(who)s changed their own settings"),
     ("export", "history"): _("%(who)s exported the history of %(what)s"),
 }

@@ -92,11 +92,11 @@ def incident_hand(request: HttpRequest, team: str, code: str) -> HttpResponse:
 @login_required
 @require_POST
 def incident_mute(request: HttpRequest, team: str, code: str) -> HttpResponse:
-    """Tell nobody of the incident for some hours, or let it be told again."""
+    """Tell nobody of the incident for some hours, or have people notified again."""
     member = access.member_of(request.user, team, Role.ENGINEER)
     row, form = access.incident_for(member, code), MuteForm(request.POST)
     if request.POST.get("deed") == "unmute":
-        done = _("The incident is told again.")
+        done = _("People are notified of the incident again.")
         return _done(request, member, code, done, lambda: deeds.unmute(actor=member, incident=row))
     if not form.is_valid():
         return _sent_back(request, member, code, form)

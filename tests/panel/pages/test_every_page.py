@@ -21,6 +21,7 @@ def test_an_owner_sees_every_page_in_both_languages(atlas: Scene, browse, name: 
     answer = browse(atlas.owner).get(address(name, atlas), headers={"Accept-Language": language})
     assert answer.status_code == 200
     assert f'lang="{"zh-Hans" if language == "zh-hans" else "en"}"' in answer.text
+    assert "%(" not in answer.text  # a sentence whose value was never put in
 
 
 @pytest.mark.parametrize("role", ["viewer", "engineer", "lead"])

@@ -161,8 +161,8 @@ def test_one_place_alone_says_how_to_get_a_second(atlas: Scene, browse) -> None:
 def test_a_lane_is_told_how_far_to_climb_and_how_often(atlas: Scene, browse) -> None:
     client = browse(atlas.lead)
     page = client.get(address("profile_edit", atlas)).text
-    assert page.count("to rung 5, the rollout dry run") == 3
+    assert page.count("rung 5, the rollout dry run") == 3
     orders = Check.objects.filter(lane__profile=atlas.down, lane__kind="agent")
     orders.update(top_rung=4, upper_interval_s=21_600)
     text = client.get(address("profile", atlas) + "?lane=agent").text
-    assert "to rung 4, Agent, every 6" in text
+    assert "rung 4, Agent, every 6" in text

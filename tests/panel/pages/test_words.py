@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any
 
 import pytest
 from django.conf import settings
+from django.forms import ModelChoiceField
 from django.utils.translation import override
 
+import panel.forms
 from checks.addresses import AddressProblem
 from checks.keys import KeyProblem
 from checks.pasted import Edit
 from panel.exports.problems import ProblemCode
 from panel.forms import sentences
 from panel.templatetags import bundles, words
+from panel.templatetags.cron_words import cron_words
 
 PO = Path(settings.LOCALE_PATHS[0]) / "zh_Hans" / "LC_MESSAGES" / "django.po"
 HAN = r"[\u4e00-\u9fff]"
@@ -30,6 +37,13 @@ def catalogue():
 
 def messages(catalogue):
     return [message for message in catalogue if message.id]
+
+
+def forms_of(package: ModuleType) -> list[Any]:
+    """Every form that a package's modules define."""
+    modules = [import_module(f"{package.__name__}.{each.name}") for each in iter_modules(package.__path__)]
+    found = {each for module in modules for each in vars(module).values() if isinstance(each, type)}
+    return sorted((each for each in found if hasattr(each, "base_fields")), key=lambda each: each.__name__)
 
 
 def translations(message) -> list[str]:
@@ -101,3 +115,31 @@ def test_state_words_are_short_and_differ() -> None:
             said = [str(word) for word in words.STATES.values()]
         assert len(set(said)) == len(said)
         assert max(map(len, said)) <= most
+
+
+def test_no_choice_of_a_form_shows_a_slot_for_a_value() -> None:
+    """A phrase that is plain in one place and counted in another is one entry, with the count's slot."""
+    with override("zh-hans"):
+        said = [
+            str(label)
+            for form in forms_of(panel.forms)
+            for field in form.base_fields.values()
+            if not isinstance(field, ModelChoiceField)
+            for _, label in getattr(field, "choices", ())
+        ]
+    assert "每小时" in said
+    assert [label for label in said if SLOT.search(label)] == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("* * * * *", "每分钟"),
+        ("*/5 * * * *", "每5分钟"),
+        ("0 * * * *", "每小时"),
+        ("0 */6 * * *", "每6小时"),
+    ],
+)
+def test_a_rhythm_is_counted_in_chinese_only_where_it_has_a_count(expression: str, said: str) -> None:
+    with override("zh-hans"):
+        assert cron_words(expression) == said
