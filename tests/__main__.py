@@ -1,10 +1,10 @@
 """`manage.py test`: the whole suite on SQLite, and before it the panel on PostgreSQL and Redis.
 
-The drills start whole Preflights and mostly wait for them, so each of their files runs in a process of its
-own, beside the run on the services.
-
 The services are those named by PREFLIGHT_TEST_DATABASE_URL and PREFLIGHT_TEST_REDIS_URL, else the usual local
 ones when they answer. Arguments go to pytest as they are.
+
+Without arguments what mostly waits (drills, foreign software, Chromium, whole starts) runs beside the rest, a
+few at once, each in a process of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from tests.parts import REQUIRE_ALL
@@ -20,30 +21,66 @@ DATABASE = "PREFLIGHT_TEST_DATABASE_URL"
 REDIS = "PREFLIGHT_TEST_REDIS_URL"
 USUAL = {DATABASE: "postgres://postgres@127.0.0.1:5432/postgres", REDIS: "redis://127.0.0.1:6379/15"}
 SERVED = ("tests/panel", "tests/launch")
-DRILLS = "tests/drills"
+DRILLS = Path(__file__).parent / "drills"
+BESIDE = ("tests/clients", "tests/browser", "tests/launch")
+AT_ONCE = 3
 NOTHING_COLLECTED = 5
 
 
 def main(arguments: list[str]) -> int:
-    """Run pytest once or twice; return 0 only when no run failed."""
+    """Run pytest as often as it takes; return 0 only when no run failed."""
     services = {name: os.environ.get(name) or usual for name, usual in USUAL.items()}
     absent = [*_no_database(services[DATABASE]), *_no_redis(services[REDIS])]
     if absent and REQUIRE_ALL:
         print(f"PREFLIGHT_REQUIRE_ALL is set, but: {'; '.join(absent)}", file=sys.stderr)
         return 1
-    codes = []
-    drills = [] if arguments else _started_drills()
     if absent:
         print(f"On SQLite and the embedded broker only ({'; '.join(absent)}).", flush=True)
-    elif served := _served(arguments):
+    served = [] if absent else _served(arguments)
+    codes = _some(arguments, served, services) if arguments else _all(served, services)
+    ran = [code for code in codes if code != NOTHING_COLLECTED]
+    return max(ran, key=abs) if ran else NOTHING_COLLECTED  # one that was killed counts too
+
+
+def _some(arguments: list[str], served: list[str], services: dict[str, str]) -> list[int]:
+    """Run what the arguments ask for."""
+    codes = []
+    if served:
         print("On PostgreSQL and Redis:", flush=True)
         codes.append(_pytest(served, services))
-    codes += [_ended(drill) for drill in drills]
-    if not absent:
         print("On SQLite and the embedded broker:", flush=True)
-    codes.append(_pytest([*arguments, f"--ignore={DRILLS}"] if drills else arguments, {}))
-    ran = [code for code in codes if code != NOTHING_COLLECTED]
-    return max(ran) if ran else NOTHING_COLLECTED
+    return [*codes, _pytest(arguments, {})]
+
+
+def _all(served: list[str], services: dict[str, str]) -> list[int]:
+    """Run everything, the long waits beside the rest; the last run is of all that was not run before."""
+    drills = [f"tests/{DRILLS.name}/{file.name}" for file in sorted(DRILLS.glob("test_*.py"))]
+    codes = []
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        waits = [pool.submit(_beside, path) for path in (BESIDE[0], *drills, *BESIDE[1:])]
+        if served:
+            print("On PostgreSQL and Redis:", flush=True)
+            codes.append(_pytest(served, services))
+        print("On SQLite and the embedded broker:", flush=True)
+        codes.append(_pytest(["tests/panel"], {}))
+        for wait in as_completed(waits):
+            ended = wait.result()
+            print(ended.stdout, flush=True)
+            codes.append(ended.returncode)
+    done = ("tests/panel", f"tests/{DRILLS.name}", *BESIDE)
+    return [*codes, _pytest(["tests", *(f"--ignore={path}" for path in done)], {})]
+
+
+def _beside(path: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", path]
+    return subprocess.run(
+        command,
+        env=_environment({}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
 
 
 def _pytest(arguments: list[str], services: dict[str, str]) -> int:
@@ -52,24 +89,6 @@ def _pytest(arguments: list[str], services: dict[str, str]) -> int:
 
 def _environment(services: dict[str, str]) -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if key not in USUAL} | services
-
-
-def _started_drills() -> list[subprocess.Popen[str]]:
-    files = sorted(Path(__file__).parent.joinpath("drills").glob("test_*.py"))
-    return [
-        subprocess.Popen(
-            [sys.executable, "-m", "pytest", f"{DRILLS}/{file.name}"],
-            env=_environment({}), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )
-        for file in files
-    ]  # fmt: skip
-
-
-def _ended(drill: subprocess.Popen[str]) -> int:
-    """Wait for a drill, and pass on what it said."""
-    said, _ = drill.communicate()
-    print(said, flush=True)
-    return drill.returncode
 
 
 def _served(arguments: list[str]) -> list[str]:
