@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from threading import Thread
 
@@ -15,6 +16,7 @@ app = Celery("preflight")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["panel"])
 
+GC_THRESHOLDS = (20_000, 20, 20)
 _beats: list[tuple[Service, Thread]] = []
 
 
@@ -28,6 +30,15 @@ def follow_the_supervisor(**kwargs: object) -> None:
     """End with the supervisor that started this worker, where there is one."""
     if parent := os.environ.get("PREFLIGHT_SUPERVISOR"):
         watch_parent(int(parent))
+
+
+@signals.worker_ready.connect
+def collect_seldom(**kwargs: object) -> None:
+    """Leave what was loaded out of the search for cycles, and search less often: a batch makes thousands of
+    rows that hold none, and each search would walk over them."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
 
 
 @signals.worker_ready.connect

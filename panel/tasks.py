@@ -42,7 +42,6 @@ def tick() -> None:
         transaction.on_commit(partial(send_readings, readings))
         transaction.on_commit(partial(_send_tidying, ledger.claim_leftovers(now)))
     incidents.follow(now)
-    incidents.catch_up(now)
     if reports.is_due(now):
         make_reports.apply_async(expires=RING_EXPIRES_S, priority=SCHEDULED)
     notices.settle_lost(now)
@@ -72,6 +71,7 @@ def keep_time() -> None:
         maintenance.keep(now)
         ledger.mark_stopped(now)
         ledger.call_unknown(now)
+    incidents.catch_up(now)
 
 
 @shared_task

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ from panel.briefing.purses import Purses
 from panel.briefing.recipes import clients_of, recipe_spec, shell_bundle
 from panel.costs import deadline_of
 from panel.ledger import SHALLOW
-from panel.models import Lane, Recipe, Run
+from panel.models import Endpoint, Lane, Recipe, Run, Team
 
 # What a lane needs beyond a chat costs a dozen requests, so it is asked rarely: when a person asks,
 # once in this time, and at every run while it is broken, since a chat alone must not turn the lane green.
@@ -38,11 +38,7 @@ def brief(runs: Sequence[Run]) -> tuple[list[LaneSpec], list[Outcome]]:
     whose key does not unseal; nothing is sent for them. A run whose lane is gone gets neither. The
     number of queries is fixed, but for two more for each deep run, whose bundle is made.
     """
-    recipes = Recipe.objects.select_related("host", f"host__{WAY}")
-    rows = Lane.objects.select_related("now").prefetch_related(
-        "profile__team", "profile__endpoint", "endpoint", Prefetch("profile__recipe", queryset=recipes)
-    )
-    lanes = rows.in_bulk({run.check_order.lane_id for run in runs})
+    lanes = _lanes({run.check_order.lane_id for run in runs})
     keys, purses = Keys(lanes.values()), Purses(lanes.values())
     specs, refused = [], []
     for run in runs:
@@ -59,6 +55,22 @@ def brief_tidying(run_id: int) -> tuple[list[LaneSpec], list[Outcome]]:
     """Return what `brief` does for one run whose worker died; nothing when the run is gone."""
     run = Run.objects.select_related("check_order").filter(pk=run_id).first()
     return brief([run] if run else [])
+
+
+def _lanes(pks: Collection[int]) -> dict[int, Lane]:
+    """Return the lanes with all that says how they are asked; what they share is read and made once."""
+    recipes = Recipe.objects.select_related("host", f"host__{WAY}")
+    rows = Lane.objects.select_related("now", "profile")
+    lanes = rows.prefetch_related(Prefetch("profile__recipe", queryset=recipes)).in_bulk(pks)
+    teams = Team.objects.in_bulk({lane.profile.team_id for lane in lanes.values()})
+    named = {pk for lane in lanes.values() for pk in (lane.endpoint_id, lane.profile.endpoint_id) if pk}
+    endpoints = Endpoint.objects.in_bulk(named)
+    for lane in lanes.values():
+        lane.endpoint = endpoints.get(lane.endpoint_id or 0)
+        lane.profile.endpoint = endpoints.get(lane.profile.endpoint_id or 0)
+        if team := teams.get(lane.profile.team_id):  # deleted since: so are the lane and its runs
+            lane.profile.team = team
+    return lanes
 
 
 def _spec(run: Run, lane: Lane, keys: Keys, purses: Purses) -> LaneSpec:

@@ -42,7 +42,7 @@ def worker_plan() -> Plan:
         (
             *(sys.executable, "-m", "celery", "--app", "panel.celery", "--quiet", "worker"),
             *("--pool", "threads", "--concurrency", str(THREADS), "--queues", settings.ZONE),
-            *("--without-gossip", "--without-mingle", "--loglevel", "INFO"),
+            *("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO"),
         ),
     )
 

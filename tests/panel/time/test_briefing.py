@@ -164,5 +164,5 @@ def test_one_refusal_does_not_stop_the_batch() -> None:
 @pytest.mark.parametrize("lanes", [1, 25])
 def test_a_brief_costs_the_same_queries_for_one_lane_and_for_many(lanes, django_assert_num_queries) -> None:
     runs = [a_run(on_endpoint()) for _ in range(lanes)]
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         briefing.brief(runs)
