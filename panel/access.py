@@ -90,9 +90,10 @@ def member_of(user: Person, slug: str, role: Role = Role.VIEWER) -> Membership:
     """
     if not user.is_authenticated:
         raise Http404
-    member = Membership.objects.select_related("team", "user").filter(user=user, team__slug=slug).first()
+    member = Membership.objects.select_related("team").filter(user=user, team__slug=slug).first()
     if member is None:
         raise Http404
+    member.user = user
     if not member.may(role):
         raise PermissionDenied(role.label)
     return member
@@ -200,7 +201,7 @@ def profiles_of(member: Membership) -> QuerySet[Profile]:
     lanes = Lane.objects.select_related("endpoint", "check_order__paused_by", "now").order_by("pk")
     return (
         Profile.objects.filter(team=member.team)
-        .select_related("endpoint", "team", "recipe__host")
+        .select_related("endpoint", "recipe__host")
         .prefetch_related(Prefetch("lanes", queryset=lanes))
         .order_by("name")
     )
@@ -208,7 +209,9 @@ def profiles_of(member: Membership) -> QuerySet[Profile]:
 
 def profile_for(member: Membership, code: str) -> Profile:
     """Return one profile of the team by its code."""
-    return _one(profiles_of(member).filter(code=code))
+    profile = _one(profiles_of(member).filter(code=code))
+    profile.team = member.team
+    return profile
 
 
 def versions_of(member: Membership, code: str) -> QuerySet[ProfileVersion]:

@@ -16,8 +16,8 @@ from panel.actions.audit import record
 from panel.exports.bundle import Bundle
 from panel.exports.formats import FORMATS, masked_preview
 from panel.exports.problems import Problem, ProblemCode, problems
-from panel.exports.rows import bundle_of, lanes_of
-from panel.models import Download, KeyVersion, Lane, Membership, Profile, Role
+from panel.exports.rows import bare_lanes_of, bundle_of, lanes_of
+from panel.models import Download, KeyVersion, Membership, Profile, Role
 
 FLAVOURS: tuple[str, ...] = tuple(FORMATS)
 # What matters to the reader of a file alone: on the profile's page the ladder says it already.
@@ -90,9 +90,8 @@ def export(
 
 def problems_of(*, actor: Membership, profile: Profile) -> tuple[Problem, ...]:
     """Return what is wrong with the profile's lanes in use or between them. No key is unsealed, nothing
-    leaves, and nothing is recorded: two queries."""
-    lanes = lanes_of(profile, Lane.Kind.values, _left_out)
-    found = problems(bundle_of(profile, lanes, team=actor.team.name, with_keys=False))
+    leaves, and nothing is recorded: one query for a profile that `access.profile_for` fetched."""
+    found = problems(bundle_of(profile, bare_lanes_of(profile), team=actor.team.name, with_keys=False))
     return tuple(problem for problem in found if problem.code not in _OF_FILES)
 
 

@@ -6,7 +6,7 @@ from panel.history.export import Form, Rows, columns, lines
 from panel.history.hosts import host_page, hosts_page
 from panel.history.incidents import incident_page, incidents_page, open_incidents
 from panel.history.lane import lane_page
-from panel.history.overview import newest_change, overview
+from panel.history.overview import overview
 from panel.history.places import compare
 from panel.history.pulses import sweep
 from panel.history.run import offered_base_url, run_output, run_view
@@ -52,6 +52,7 @@ from panel.history.shapes_incidents import (
 )
 from panel.history.shapes_past import Heat, HeatCell, Percentiles, Point, RunList, RunRow
 from panel.history.shapes_pulse import SilentZone, Sweep
+from panel.history.standing import newest_change
 from panel.history.strips import RANGES
 from panel.rollups import WORST_FIRST
 

@@ -18,6 +18,7 @@ from panel.history.shapes_incidents import (
     TouchedLane,
 )
 from panel.history.spans import spans
+from panel.history.standing import open_of
 from panel.models import Host, Incident, IncidentLane, KeyVersion, Run, Team, User
 
 A_PAGE = 25
@@ -88,8 +89,7 @@ def open_incidents(team: Team) -> OpenIncidents:
     """Return how many incidents are open that nothing else explains, and the worst state of them: one
     query."""
     states = Incident.objects.filter(team=team, closed_at__isnull=True, parent__isnull=True)
-    worst = list(states.values_list("worst", flat=True))
-    return OpenIncidents(len(worst), "down" if "down" in worst else "degraded")
+    return open_of(states.values_list("worst", flat=True))
 
 
 def marks_by_lane(team: Team) -> dict[int, IncidentMark]:

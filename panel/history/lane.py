@@ -6,13 +6,14 @@ from collections.abc import Collection
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from panel.history.heat import heat
-from panel.history.lanes import lane_now, no_lane, rows_of_profile, under_way
-from panel.history.run import run_view
+from panel.history.lanes import lane_now, no_lane
+from panel.history.run import view_of
 from panel.history.runs import runs_of
 from panel.history.shapes import KINDS, Happened, LaneNow, LanePage, RunView
 from panel.history.shapes_past import NO_RUNS, Heat, RunList
+from panel.history.standing import of_profile
 from panel.history.strips import RANGES, Fold, Range, folds
-from panel.models import Profile, Run, Transition
+from panel.models import Profile, Transition
 
 HAPPENED_SHOWN = 50
 # Hours are compared over more than a day or two; beyond a month they are not read.
@@ -35,8 +36,8 @@ def lane_page(
     At most twelve queries, however long the range. Raises KeyError for another range.
     """
     span = RANGES[range]
-    rows = {row["kind"]: row for row in rows_of_profile(profile)}
-    running = under_way(rows.values())
+    standing = of_profile(profile, now)
+    rows, running = {row["kind"]: row for row in standing.rows}, standing.running
     folded = folds({row["pk"]: profile.code for row in rows.values()}, span, now)
     lanes = {
         each: lane_now(row, now, running=row["check_order"] in running, p95_ms=folded[row["pk"]].p95())
@@ -61,6 +62,8 @@ def lane_page(
         heat=_heat(chosen, range, now, zone),
         runs=_runs(rows[kind]["check_order"], span, at, before) if kind in rows else NO_RUNS,
         kept_days=_kept_days(profile, span, now),
+        sweep=standing.sweep,
+        word=standing.word,
     )
 
 
@@ -86,8 +89,7 @@ def _kept_days(profile: Profile, span: Range, now: datetime) -> int | None:
 def _newest_run(lane: LaneNow, open_run: str) -> RunView | None:
     """Return the run the state stands on; before there is one, the run under way."""
     code = lane.last_run_code or open_run
-    run = Run.objects.filter(code=code).first() if code else None
-    return run_view(run) if run is not None else None
+    return view_of(code) if code else None
 
 
 def _happened(lanes: Collection[int], since: datetime) -> tuple[Happened, ...]:

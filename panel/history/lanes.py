@@ -7,10 +7,8 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Literal
 
-from django.db.models import QuerySet
-
 from panel.history.shapes import LaneNow
-from panel.models import Lane, Profile, Run, Team
+from panel.models import Run
 
 OPEN = (Run.State.QUEUED, Run.State.RUNNING)
 RUNGS = range(1, 6)
@@ -19,32 +17,15 @@ PIPS = {"ok": "pass", "degraded": "warn", "down": "fail", "not_testable": "nt"}
 FIELDS = (
     "pk", "kind", "in_use", "model", "endpoint__name", "endpoint__code",
     "profile__code", "profile__name", "profile__environment", "profile__generation", "profile__version",
-    "profile__model", "profile__endpoint__name", "profile__endpoint__code",
+    "profile__changed_at", "profile__model", "profile__endpoint__name", "profile__endpoint__code",
     "check_order", "check_order__interval_s", "check_order__down_k", "check_order__down_n",
     "check_order__paused_at", "check_order__top_rung", "now__passed", "now__upper_at",
     "now__state", "now__since", "now__status", "now__rung", "now__reason", "now__latency_ms",
-    "now__evidence_at", "now__recent", "now__last_run__code", "now__stale_at",
+    "now__evidence_at", "now__recent", "now__last_run", "now__last_run__code", "now__stale_at",
     "now__maintained_since", "now__maintained_until", "now__flapping",
 )  # fmt: skip
 
 LaneRow = dict[str, Any]
-
-
-def rows_of_team(team: Team) -> list[LaneRow]:
-    """Return the team's lanes, by the names of their profiles."""
-    return _rows(Lane.objects.filter(profile__team=team).order_by("profile__name", "profile_id"))
-
-
-def rows_of_profile(profile: Profile) -> list[LaneRow]:
-    """Return the profile's lanes."""
-    return _rows(Lane.objects.filter(profile=profile).order_by("pk"))
-
-
-def under_way(rows: Collection[LaneRow]) -> dict[int, str]:
-    """Return the code of the newest open run of each lane's check that has one, by the check."""
-    checks = [row["check_order"] for row in rows]
-    runs = Run.objects.filter(check_order__in=checks, state__in=OPEN)
-    return dict(runs.order_by("slot").values_list("check_order_id", "code"))
 
 
 def lane_now(row: LaneRow, now: datetime, *, running: bool, p95_ms: int | None) -> LaneNow:
@@ -94,10 +75,6 @@ def no_lane(kind: str, profile_code: str, profile_name: str) -> LaneNow:
 def went_stale(stale_at: datetime | None, now: datetime) -> bool:
     """Tell whether evidence that grows old then no longer says what a lane is."""
     return stale_at is not None and stale_at < now
-
-
-def _rows(lanes: QuerySet[Lane]) -> list[LaneRow]:
-    return list(lanes.values(*FIELDS))
 
 
 def _state(row: LaneRow, now: datetime) -> tuple[str, datetime | None]:

@@ -9,7 +9,7 @@ from typing import Any
 from checks.outcome import SUPPORTING_STEPS
 from panel.history.shapes import Changed, EvidenceView, RungView, RunView, StepView
 from panel.history.shapes_hosts import LeftoverView, OutputPiece
-from panel.models import LaneState, Leftover, Run, RunOutput, RunSteps
+from panel.models import Leftover, Run, RunOutput
 
 RUNGS = (1, 2, 3, 4, 5)
 DRY = 4  # the lowest rung that starts something elsewhere
@@ -20,15 +20,28 @@ PLAIN = ("resolve", "connect", "tls", "chat")
 _WORST_FIRST = ("down", "not_testable", "degraded", "not_reached", "ok")
 _CERTIFICATE = ("subject", "issuer", "names", "not_before", "not_after", "tls_version")
 
+_SHOWN = Run.objects.select_related(
+    "check_order__lane__profile", "check_order__lane__now", "asked_by", "kept_steps"
+)
+
 Plain = dict[str, Any]
 
 
 def run_view(run: Run) -> RunView:
-    """Return the run: at most four queries, three for a run that passed; a deep one costs two more."""
-    row = Run.objects.select_related("check_order__lane__profile", "asked_by").get(pk=run.pk)
-    kept = RunSteps.objects.filter(run=run).values_list("steps", flat=True).first()
+    """Return the run: at most two queries, one for a run that passed; a deep one costs two more."""
+    return _view(_SHOWN.get(pk=run.pk))
+
+
+def view_of(code: str) -> RunView | None:
+    """Return the run with this code, None where there is none: no more queries than `run_view`."""
+    row = _SHOWN.filter(code=code).first()
+    return _view(row) if row is not None else None
+
+
+def _view(row: Run) -> RunView:
     lane = row.check_order.lane
-    passed = LaneState.objects.filter(lane=lane).values_list("passed", flat=True).first() or {}
+    kept = row.kept_steps.steps if hasattr(row, "kept_steps") else None
+    passed = lane.now.passed if hasattr(lane, "now") else {}
     rungs = tuple(_rung(row, number, kept or [], passed.get(str(number), "")) for number in RUNGS)
     decisive = _decisive(_of_rung(kept or [], row.rung or 0))
     return RunView(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from panel.history.shapes_hosts import LeftoverView
-from panel.history.shapes_incidents import IncidentMark
+from panel.history.shapes_incidents import IncidentMark, OpenIncidents
 from panel.history.shapes_past import NO_PERCENTILES, NO_RUNS, Heat, Percentiles, Point, RunList
 from panel.history.shapes_pulse import Sweep
 
@@ -125,7 +125,7 @@ class Finding:
 @dataclass(frozen=True, slots=True)
 class Overview:
     """The team's first page. `counts` has every state, also with 0, over the lanes in use;
-    `causes_down` counts the findings that are down."""
+    `causes_down` counts the findings that are down; `word` is that of `newest_change`."""
 
     rows: tuple[BoardRow, ...]
     counts: Mapping[str, int]
@@ -133,6 +133,8 @@ class Overview:
     lanes_total: int
     causes_down: int
     sweep: Sweep
+    incidents_open: OpenIncidents
+    word: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +274,8 @@ class RunView:
 class LanePage:
     """One lane over one range, beside its sisters. `strips` holds (kind, strip) for all lanes in
     use of the profile; `lanes` the same lanes as they are now, always three. `heat` is None where the range
-    is no stretch to compare hours in. `kept_days` is None where all of the range is kept."""
+    is no stretch to compare hours in. `kept_days` is None where all of the range is kept;
+    `word` is that of `newest_change` for the profile."""
 
     now: LaneNow
     strips: tuple[tuple[str, Strip], ...]
@@ -280,6 +283,8 @@ class LanePage:
     chart: tuple[Point, ...]
     transitions: tuple[Happened, ...]
     range: str
+    sweep: Sweep
+    word: str
     lanes: tuple[LaneNow, ...] = ()
     percentiles: Percentiles = NO_PERCENTILES
     heat: Heat | None = None

@@ -18,7 +18,7 @@ from panel import access, history, maintenance
 from panel.access import Membership, Role
 from panel.actions import Refused, bundles, checks
 from panel.forms.endpoints import calls_under
-from panel.views.shell import LIVE_SECONDS, RUNNING_SECONDS, Request, is_live, page, state_of_things
+from panel.views.shell import LIVE_SECONDS, RUNNING_SECONDS, Request, is_live, mark_of, page, still_seen
 
 RANGES = tuple(history.RANGES)
 
@@ -28,8 +28,7 @@ RANGES = tuple(history.RANGES)
 def profile(request: Request, team: str, code: str) -> HttpResponse:
     """Show one lane of a profile: ladder, facts, history; the ladder refreshes itself."""
     member, now = access.member_of(request.user, team), timezone.now()
-    seen = state_of_things(member, now)
-    if request.htmx and request.GET.get("seen") == seen:
+    if still_seen(request, member, now, code):
         return HttpResponse(status=204)
     row = access.profile_for(member, code)
     lane, reach = _lane(request, row), request.GET.get("range", "")
@@ -47,11 +46,12 @@ def profile(request: Request, team: str, code: str) -> HttpResponse:
         view=view,
         between=bundles.problems_of(actor=member, profile=row),
         ranges=RANGES,
-        seen=seen,
+        sweep=view.sweep,
+        seen=mark_of(view.word, now),
         live=is_live(request),
         live_seconds=RUNNING_SECONDS if view.now.running else LIVE_SECONDS,
         planned=maintenance.planned_for(row, now) if view.now.state == "maintenance" else [],
-        **lane_facts(member, lane),
+        **lane_facts(lane),
     )
 
 
@@ -70,16 +70,15 @@ def run_now(request: HttpRequest, team: str, code: str) -> HttpResponse:
     return _back(member, code, kinds[0] if kinds else history.KINDS[0])
 
 
-def lane_facts(member: Membership, lane: Any) -> dict[str, Any]:
+def lane_facts(lane: Any) -> dict[str, Any]:
     """Return what stands in the column of facts: the endpoint with its key, and what clients call there."""
     if lane.effective_endpoint is None:
         return {"lane": lane, "endpoint": None, "key": None, "calls": calls_under("")}
-    endpoint = access.endpoint_for(member, lane.effective_endpoint.code)
-    active = (key for key in endpoint.key_versions.all() if key.state == "active")
+    endpoint = lane.effective_endpoint
     return {
         "lane": lane,
         "endpoint": endpoint,
-        "key": next(active, None),
+        "key": endpoint.key_versions.filter(state="active").first(),
         "calls": calls_under(endpoint.base_url, endpoint.kind),
     }
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from panel import access, history
-from panel.views.shell import LIVE_SECONDS, Request, is_live, page, state_of_things
+from panel.views.shell import LIVE_SECONDS, Request, is_live, mark_of, page, still_seen
 
 KEYS_SHOWN = 3
 CHANGES_SHOWN = 3
@@ -19,8 +19,7 @@ CHANGES_SHOWN = 3
 def overview(request: Request, team: str) -> HttpResponse:
     """Show the team's lanes; a poll of the live part is answered with 204 while nothing changed."""
     member, now = access.member_of(request.user, team), timezone.now()
-    seen = state_of_things(member, now)
-    if request.htmx and request.GET.get("seen") == seen:
+    if still_seen(request, member, now):
         return HttpResponse(status=204)
     view = history.overview(member.team, now)
     wanted = request.GET.get("state", "")
@@ -34,7 +33,8 @@ def overview(request: Request, team: str) -> HttpResponse:
         rows=[row for row in view.rows if not wanted or has_state(row, wanted)],
         wanted=wanted,
         sweep=view.sweep,
-        seen=seen,
+        seen=mark_of(view.word, now),
+        incidents_open=view.incidents_open,
         live=is_live(request),
         live_seconds=LIVE_SECONDS,
         hosts=history.hosts_page(member.team, now),

@@ -42,7 +42,8 @@ def profiles(request: HttpRequest, team: str) -> HttpResponse:
     filters = {"q": request.GET.get("q", ""), "environment": environment, "state": state}
     return page(
         request, "profiles/list.html", member, "profiles", now=now, sweep=view.sweep, shown=shown,
-        total=len(view.rows), filters=filters, filtered=any(filters.values()), states=history.WORST_FIRST,
+        incidents_open=view.incidents_open, total=len(view.rows), filters=filters,
+        filtered=any(filters.values()), states=history.WORST_FIRST,
     )  # fmt: skip
 
 

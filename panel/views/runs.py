@@ -42,5 +42,5 @@ def run(request: Request, team: str, code: str) -> HttpResponse:
         output_seconds=OUTPUT_SECONDS,
         live_seconds=RUNNING_SECONDS,
         profile=row.check_order.lane.profile,
-        **lane_facts(member, row.check_order.lane),
+        **lane_facts(row.check_order.lane),
     )

@@ -65,9 +65,15 @@ def is_live(request: HttpRequest) -> bool:
     return request.GET.get("live") != "0"
 
 
-def state_of_things(member: Membership, now: datetime) -> str:
-    """Return a mark that changes when the team's pages do: with each run, and with each minute that ages."""
-    return f"{history.newest_change(member.team, now)}.{int(now.timestamp()) // 60}"
+def mark_of(word: str, now: datetime) -> str:
+    """Return the mark of a page from its word: it changes with each run, and with each minute that ages."""
+    return f"{word}.{int(now.timestamp()) // 60}"
+
+
+def still_seen(request: Request, member: Membership, now: datetime, profile: str = "") -> bool:
+    """Tell whether a poll says that it shows the team's overview, or this profile, as it is now."""
+    seen = request.GET.get("seen", "") if request.htmx else ""
+    return bool(seen) and seen == mark_of(history.newest_change(member.team, now, profile), now)
 
 
 def posted(request: HttpRequest) -> QueryDict | None:

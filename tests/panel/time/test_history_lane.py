@@ -189,5 +189,5 @@ def test_a_lane_s_page_costs_the_same_queries_for_one_run_and_for_many(
     check = make.check()
     live(check, "d" * runs)
     page_of(check)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(8):
         page_of(check)
