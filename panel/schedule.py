@@ -98,7 +98,7 @@ def claim_readings(now: datetime, *, limit: int = 200) -> list[HostReading]:
     return ledger.open_readings(openings, now=now) if openings else []
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def claim_due(now: datetime, *, limit: int = 500) -> list[Run]:
     """Give each due check its slot and move it on to the first one after `now`; return the runs opened.
 

@@ -45,19 +45,33 @@ def insert_rows(rows: Sequence[models.Model], fields: Names) -> None:
         _manager(rows).bulk_create(rows)
 
 
+def insert_new(rows: Sequence[models.Model], fields: Names, code: str) -> None:
+    """Insert new rows of these fields, `code` (a text of its own for each row) among them, and fill in their
+    primary keys."""
+    if connection.vendor == "postgresql":
+        keys = dict(_execute(_insert_telling, rows, (code, *(name for name in fields if name != code)), ()))
+        for row in rows:
+            row.pk = keys[getattr(row, code)]
+            row._state.adding, row._state.db = False, connection.alias
+    elif rows:
+        _manager(rows).bulk_create(rows)
+
+
 def _manager(rows: Sequence[models.Model]) -> models.Manager[models.Model]:
     return type(rows[0])._default_manager
 
 
-def _execute(sql: Any, rows: Sequence[models.Model], names: Names, fields: Names) -> None:
-    """Run the statement of this kind, with the rows as a list of lists in the order of `names`."""
+def _execute(sql: Any, rows: Sequence[models.Model], names: Names, fields: Names) -> list[Any]:
+    """Run the statement of this kind, with the rows as a list of lists in the order of `names`; return what
+    it tells."""
     if not rows:
-        return
+        return []
     model = type(rows[0])
     attributes = [_field(model, name).attname for name in names]
     values = [[getattr(row, attribute) for attribute in attributes] for row in rows]
     with connection.cursor() as cursor:
         cursor.execute(sql(model, names, fields), [json.dumps(values, default=_plain, separators=(",", ":"))])
+        return cursor.fetchall() if cursor.description else []
 
 
 @lru_cache(maxsize=64)
@@ -80,6 +94,12 @@ def _upsert(model: Model, names: Names, fields: Names) -> str:
 def _insert(model: Model, names: Names, fields: Names) -> str:
     columns = ", ".join(_columns(model, names))
     return f"INSERT INTO {_quoted(model._meta.db_table)} ({columns}) {_given(model, names)}"
+
+
+@lru_cache(maxsize=64)
+def _insert_telling(model: Model, names: Names, fields: Names) -> str:
+    """Tell the first field of each new row, and its primary key."""
+    return f"{_insert(model, names, fields)} RETURNING {', '.join(_columns(model, (names[0], 'pk')))}"
 
 
 def _given(model: Model, names: Names) -> str:

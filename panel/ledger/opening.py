@@ -17,6 +17,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from checks import Reason
+from panel.ledger.bulk import insert_new
 from panel.ledger.hours import count_missed, hour_of
 from panel.models import Check, Lane, Recipe, Run, User
 
@@ -28,6 +29,7 @@ CLIMBS_AT_ONCE = 64
 # week are counted by the hour; what is older leaves a gap that the strips show.
 MISSED_ROWS = 20
 ACCOUNTED = timedelta(days=7)
+RUN_FIELDS = tuple(field.name for field in Run._meta.concrete_fields if not field.primary_key)
 OPEN = (Run.State.QUEUED, Run.State.RUNNING)
 SHALLOW = 2
 """The highest rung of a plain climb; a deep one goes further, on its own."""
@@ -48,7 +50,7 @@ class Opening:
 
 def open_slots(openings: Sequence[Opening], *, now: datetime) -> list[Run]:
     """Open one queued run for each slot and account for the missed ones; return the queued runs."""
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         _write_missed(openings, now)
         return _insert([_queued(each.check, each.slot, now, each.top_rung) for each in openings])
 
@@ -143,7 +145,8 @@ def _insert(runs: list[Run]) -> list[Run]:
     """Insert the runs; return them, without those whose slot has a run already."""
     try:
         with transaction.atomic():
-            return Run.objects.bulk_create(runs)
+            insert_new(runs, RUN_FIELDS, "code")
+            return runs
     except IntegrityError:  # rare, since claims hold the checks: pick out by code what is ours
         Run.objects.bulk_create(runs, ignore_conflicts=True)
         return list(Run.objects.filter(code__in=[run.code for run in runs]))

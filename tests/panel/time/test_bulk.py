@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from panel.ledger.bulk import insert_rows, update_rows, upsert_rows
+from panel.ledger.bulk import insert_new, insert_rows, update_rows, upsert_rows
 from panel.models import LaneHour, LaneState, Run, RunSteps
 from tests import make
 
@@ -58,3 +58,11 @@ def test_no_rows_cost_no_query(django_assert_num_queries):
         update_rows([], ("status",))
         upsert_rows([], ("lane", "hour"), ("ok",))
         insert_rows([], ("run", "steps", "lasting"))
+
+
+def test_new_rows_know_their_keys_in_whatever_order_they_were_written():
+    order = make.check()
+    runs = [Run(check_order=order, slot=LATE - timedelta(minutes=n), host_name=ODD) for n in range(3)]
+    insert_new(runs, tuple(field.name for field in Run._meta.concrete_fields if field.name != "id"), "code")
+    kept = {run.pk: (run.code, run.slot, run.host_name, run.state) for run in Run.objects.all()}
+    assert kept == {run.pk: (run.code, run.slot, ODD, "queued") for run in runs}

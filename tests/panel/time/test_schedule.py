@@ -128,7 +128,7 @@ def test_missed_slots_fall_into_the_hours_they_belong_to() -> None:
 def test_claiming_costs_the_same_queries_for_one_and_for_many(checks, django_assert_num_queries) -> None:
     for _ in range(checks):
         due_check()
-    with django_assert_num_queries(10):  # six of them savepoints
+    with django_assert_num_queries(6):  # two of them a savepoint
         assert len(schedule.claim_due(NOW)) == checks
 
 
