@@ -170,7 +170,9 @@ CELERY_BEAT_SCHEDULE = {
     "open_due": {"task": "panel.tasks.open_due", "schedule": 1.0, "options": {"expires": 2.0, "priority": 0}},
     "tick": {"task": "panel.tasks.tick", "schedule": 4.0, "options": {"expires": 8.0, "priority": 0}},
     "keep_time": {
-        "task": "panel.tasks.keep_time", "schedule": 10.0, "options": {"expires": 10.0, "priority": 2},
+        "task": "panel.tasks.keep_time",
+        "schedule": 10.0,
+        "options": {"expires": 10.0, "priority": 2},
     },
     "remind": {"task": "panel.tasks.remind", "schedule": 900.0, "options": {"expires": 300.0, "priority": 9}},
     "prune": {"task": "panel.tasks.prune", "schedule": 600.0, "options": {"expires": 300.0, "priority": 9}},
