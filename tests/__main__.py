@@ -3,8 +3,8 @@
 The services are those named by PREFLIGHT_TEST_DATABASE_URL and PREFLIGHT_TEST_REDIS_URL, else the usual local
 ones when they answer. Arguments go to pytest as they are.
 
-Without arguments what mostly waits (drills, foreign software, Chromium, whole starts) runs beside the rest, a
-few at once, each in a process of its own.
+Without arguments the panel on SQLite, and what mostly waits (drills, foreign software, Chromium, whole
+starts), run beside the run on the services, a few at once, each in a process of its own.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ REDIS = "PREFLIGHT_TEST_REDIS_URL"
 USUAL = {DATABASE: "postgres://postgres@127.0.0.1:5432/postgres", REDIS: "redis://127.0.0.1:6379/15"}
 SERVED = ("tests/panel", "tests/launch")
 DRILLS = Path(__file__).parent / "drills"
-BESIDE = ("tests/clients", "tests/browser", "tests/launch")
-AT_ONCE = 3
+BESIDE = ("tests/panel", "tests/clients", "tests/browser", "tests/launch")
+AT_ONCE = 4
 NOTHING_COLLECTED = 5
 
 
@@ -53,21 +53,20 @@ def _some(arguments: list[str], served: list[str], services: dict[str, str]) -> 
 
 
 def _all(served: list[str], services: dict[str, str]) -> list[int]:
-    """Run everything, the long waits beside the rest; the last run is of all that was not run before."""
-    drills = [f"tests/{DRILLS.name}/{file.name}" for file in sorted(DRILLS.glob("test_*.py"))]
+    """Run everything, what can beside the rest; the last run is of all that was not run before."""
+    drills = sorted(f"tests/{DRILLS.name}/{file.name}" for file in DRILLS.glob("test_*.py"))
     codes = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        waits = [pool.submit(_beside, path) for path in (BESIDE[0], *drills, *BESIDE[1:])]
+        waits = [pool.submit(_beside, path) for path in (*BESIDE, *drills)]
         if served:
             print("On PostgreSQL and Redis:", flush=True)
             codes.append(_pytest(served, services))
         print("On SQLite and the embedded broker:", flush=True)
-        codes.append(_pytest(["tests/panel"], {}))
         for wait in as_completed(waits):
             ended = wait.result()
             print(ended.stdout, flush=True)
             codes.append(ended.returncode)
-    done = ("tests/panel", f"tests/{DRILLS.name}", *BESIDE)
+    done = (f"tests/{DRILLS.name}", *BESIDE)
     return [*codes, _pytest(["tests", *(f"--ignore={path}" for path in done)], {})]
 
 
