@@ -40,7 +40,8 @@ def until(true: Callable[[], object], seconds: float = READY_S) -> bool:
 
 def _as_from_a_shell(parent: int) -> None:
     """Take no ignored signals from this process, which may run under nohup; end with it."""
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    for ignored in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(ignored, signal.SIG_DFL)
     die_with_parent(parent)
 
 
