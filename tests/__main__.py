@@ -1,4 +1,4 @@
-"""`manage.py test`: the whole suite on SQLite, and before it the panel on PostgreSQL and Redis.
+"""`manage.py test`: the whole suite on SQLite, and the panel (but its pages) on PostgreSQL and Redis too.
 
 The services are those named by PREFLIGHT_TEST_DATABASE_URL and PREFLIGHT_TEST_REDIS_URL, else the usual local
 ones when they answer. Arguments go to pytest as they are.
@@ -21,6 +21,9 @@ DATABASE = "PREFLIGHT_TEST_DATABASE_URL"
 REDIS = "PREFLIGHT_TEST_REDIS_URL"
 USUAL = {DATABASE: "postgres://postgres@127.0.0.1:5432/postgres", REDIS: "redis://127.0.0.1:6379/15"}
 SERVED = ("tests/panel", "tests/launch")
+PAGES = (
+    "tests/panel/pages"  # what they read is tried on the services by the tests of history; on SQLite all run
+)
 DRILLS = Path(__file__).parent / "drills"
 BESIDE = ("tests/panel", "tests/clients", "tests/browser", "tests/launch")
 AT_ONCE = 4
@@ -60,7 +63,7 @@ def _all(served: list[str], services: dict[str, str]) -> list[int]:
         waits = [pool.submit(_beside, path) for path in (*BESIDE, *drills)]
         if served:
             print("On PostgreSQL and Redis:", flush=True)
-            codes.append(_pytest(served, services))
+            codes.append(_pytest([*served, f"--ignore={PAGES}"], services))
         print("On SQLite and the embedded broker:", flush=True)
         for wait in as_completed(waits):
             ended = wait.result()
