@@ -21,11 +21,17 @@ DATABASE = "PREFLIGHT_TEST_DATABASE_URL"
 REDIS = "PREFLIGHT_TEST_REDIS_URL"
 USUAL = {DATABASE: "postgres://postgres@127.0.0.1:5432/postgres", REDIS: "redis://127.0.0.1:6379/15"}
 SERVED = ("tests/panel", "tests/launch")
-PAGES = (
-    "tests/panel/pages"  # what they read is tried on the services by the tests of history; on SQLite all run
-)
+# What pages read is tried on the services by the tests of history; the pages themselves run on SQLite.
+PAGES = "tests/panel/pages"
 DRILLS = Path(__file__).parent / "drills"
-BESIDE = ("tests/panel", "tests/clients", "tests/browser", "tests/launch")
+# The longest first.
+BESIDE = (
+    "tests/panel",
+    "tests/clients",
+    "tests/drills/test_killed_parts.py",
+    "tests/browser",
+    "tests/launch",
+)
 AT_ONCE = 4
 NOTHING_COLLECTED = 5
 
@@ -60,7 +66,7 @@ def _all(served: list[str], services: dict[str, str]) -> list[int]:
     drills = sorted(f"tests/{DRILLS.name}/{file.name}" for file in DRILLS.glob("test_*.py"))
     codes = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        waits = [pool.submit(_beside, path) for path in (*BESIDE, *drills)]
+        waits = [pool.submit(_beside, path) for path in dict.fromkeys((*BESIDE, *drills))]
         if served:
             print("On PostgreSQL and Redis:", flush=True)
             codes.append(_pytest([*served, f"--ignore={PAGES}"], services))
