@@ -18,11 +18,13 @@ from typing import Any
 
 import pytest
 
+from checks import Status
 from checks.hosts import Heard, LocalGround, ssh_ground
 from checks.hosts.facts import HostFacts, facts_from, from_json, read_facts, to_json
 from checks.hosts.findings import findings
 from checks.hosts.gpus import MIB, Driver
 from checks.hosts.ground import source_of
+from checks.hosts.reading import look_at
 from checks.reason import Reason
 from tests.checks.hosts.smi import DATA, nvidia_script, script
 from tests.parts import require
@@ -291,3 +293,13 @@ def test_a_host_is_read_over_ssh(sshd: Sshd):
     assert facts.team.version
     assert facts.clock_skew is not None
     assert abs(facts.clock_skew) <= facts.skew_error + 0.01
+
+
+def test_a_host_over_ssh_whose_clock_is_off_by_ninety_seconds_is_down(sshd: Sshd, tmp_path: Path):
+    late = tmp_path / "python"
+    shift = "import time; real = time.time; time.time = lambda: real() - 90"
+    late.write_text(f'#!/bin/sh\nexec {sys.executable} -I -B -c "{shift}\n$4"\n')
+    late.chmod(0o755)
+    seen = look_at(sshd.spec(python=str(late)), run="read-with-a-slow-clock")
+    assert (seen.status, seen.reason) == (Status.DOWN, Reason.HOST_CLOCK_SKEW)
+    assert 85 < abs(float(seen.say["seconds"])) < 95
